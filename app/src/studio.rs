@@ -1,0 +1,454 @@
+//! The door between the screens and the world: [`Studio`], and the views that pass through it.
+//!
+//! The server implements it; pages rendered on the server call it, the REST interface calls it, and pages in the
+//! browser reach it through server functions. Views carry numbers, never prose that a page could make itself.
+
+use async_trait::async_trait;
+use measure::certificate::Certificate;
+use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
+use measure::curve::Ceiling;
+use measure::knobs::{Comparability, Facts};
+use measure::slo::{Judgement, Slo};
+use measure::study::{Api, ConfigurationSpec, FieldError, StudySpec};
+use measure::summary::Summary;
+use measure::units::Level;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// The single user of a loopback studio, or the holder of the access token.
+    Owner,
+}
+
+/// Where a study stands. Said once, as a badge with a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StudyState {
+    /// Waits for its engine.
+    Queued,
+    /// Runs.
+    Running,
+    /// Waits for a person to restart the engine and press Continue.
+    Waiting,
+    /// Every point finished.
+    Finished,
+    /// A person stopped it; finished points are kept.
+    Stopped,
+    /// The server went away in the middle; it can be resumed.
+    Interrupted,
+    /// It could not go on; `StudyView::problem` says why.
+    Failed,
+}
+
+/// Where a point stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointState {
+    /// Not begun.
+    Planned,
+    /// Under load now.
+    Running,
+    /// Measured and stored; never changes again.
+    Finished,
+    /// Begun and not finished; it is measured anew, whole, when the study resumes.
+    Interrupted,
+}
+
+/// A row of the start page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyRow {
+    /// The study.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub state: StudyState,
+    /// Runs on the simulator.
+    pub simulated: bool,
+    /// Tags, sorted.
+    pub tags: Vec<String>,
+    /// The engine in words: `simulator small-fast`, `vLLM 0.32.0, llama-8b`.
+    pub engine: String,
+    /// Its SLO.
+    pub slo: Slo,
+    /// The headline ceiling of each configuration, by name, in order.
+    pub ceilings: Vec<(String, Option<Ceiling>)>,
+    /// Points finished and planned.
+    pub points_finished: u32,
+    /// All points.
+    pub points: u32,
+    /// Milliseconds since 1970.
+    pub created_ms: i64,
+}
+
+/// What the start page asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyFilter {
+    /// Words that must occur in name, tag, engine or model.
+    pub search: String,
+    /// Studies older than this one (for "show more").
+    pub before_ms: Option<i64>,
+    /// At most so many; 0 stands for the default.
+    pub limit: u32,
+}
+
+/// A point with what is known of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointView {
+    /// The point.
+    pub id: Uuid,
+    /// Index into [`StudyView::configurations`].
+    pub configuration: u32,
+    /// The level.
+    pub level: Level,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// Where it stands.
+    pub state: PointState,
+    /// Requests aimed at.
+    pub planned_requests: u32,
+    /// Its numbers, once finished.
+    pub summary: Option<Summary>,
+    /// Its certificate, once finished.
+    pub certificate: Option<Certificate>,
+    /// The point under the study's SLO, once finished.
+    pub judgement: Option<Judgement>,
+    /// Milliseconds since 1970 of its start.
+    pub started_ms: Option<i64>,
+}
+
+/// A configuration with what was recorded of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfigurationView {
+    /// The configuration, for links to a comparison.
+    pub id: Uuid,
+    /// As it was stated.
+    pub spec: ConfigurationSpec,
+    /// What is known of it: engine, version, model, knobs, each a fact or declared.
+    pub facts: Facts,
+    /// Whether its prefix cache was reset before each point: `None` where nobody can tell.
+    pub cache_cold: Option<bool>,
+    /// Ceiling by attainment: the headline.
+    pub ceiling: Option<Ceiling>,
+    /// Ceiling by the percentile verdict.
+    pub ceiling_by_percentile: Option<Ceiling>,
+}
+
+/// A study, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyView {
+    /// The study.
+    pub id: Uuid,
+    /// As it was stated (its name is the current one).
+    pub spec: StudySpec,
+    /// Where it stands.
+    pub state: StudyState,
+    /// Why it failed, or what it waits for; for people.
+    pub problem: Option<String>,
+    /// Tags, sorted.
+    pub tags: Vec<String>,
+    /// A person's note.
+    pub note: String,
+    /// Its configurations, baseline first.
+    pub configurations: Vec<ConfigurationView>,
+    /// Its points, in the order they run.
+    pub points: Vec<PointView>,
+    /// Estimated milliseconds until it is done; `None` when it is not running or queued.
+    pub remaining_ms: Option<u64>,
+    /// Milliseconds since 1970.
+    pub created_ms: i64,
+    /// The sequence number of the last live event this view includes; events after it are still to come.
+    pub last_event: u64,
+}
+
+impl StudyView {
+    /// Runs on the simulator: badged everywhere.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self.spec.engine, measure::study::EngineSpec::Simulator { .. })
+    }
+}
+
+/// A bounded picture of the point under load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Milliseconds since the point's start.
+    pub elapsed_ms: u64,
+    /// Requests in the schedule.
+    pub scheduled: u32,
+    /// Requests sent.
+    pub sent: u32,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Requests that succeeded.
+    pub completed: u32,
+    /// Requests that failed.
+    pub failed: u32,
+    /// Output tokens (events) per second over the last second.
+    pub events_per_s: f64,
+    /// TTFT p50 and p95 of the latest few thousand requests, in nanoseconds, with their count.
+    pub ttft_p50_ns: Option<u64>,
+    /// See `ttft_p50_ns`.
+    pub ttft_p95_ns: Option<u64>,
+    /// How many requests are behind them.
+    pub ttft_count: u32,
+}
+
+/// What browsers hear while a study runs. Numbered; a reconnecting browser gets what it missed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum LiveEvent {
+    /// The study's state changed.
+    State {
+        /// The new state.
+        state: StudyState,
+        /// Why, where it needs saying.
+        problem: Option<String>,
+        /// Estimated milliseconds left.
+        remaining_ms: Option<u64>,
+    },
+    /// A point began or ended.
+    Point {
+        /// The point as it is now.
+        point: Box<PointView>,
+        /// The ceilings of its configuration as they are now: by attainment, by percentile.
+        ceilings: Box<(Option<Ceiling>, Option<Ceiling>)>,
+        /// Estimated milliseconds left.
+        remaining_ms: Option<u64>,
+    },
+    /// A configuration's facts were recorded.
+    Facts {
+        /// Index of the configuration.
+        configuration: u32,
+        /// What is known.
+        facts: Facts,
+        /// See [`ConfigurationView::cache_cold`].
+        cache_cold: Option<bool>,
+    },
+    /// The point under load, a few times a second. Not numbered, not kept.
+    Progress {
+        /// The point.
+        point: Uuid,
+        /// Its picture.
+        progress: Progress,
+        /// Estimated milliseconds left.
+        remaining_ms: Option<u64>,
+    },
+}
+
+/// Change to a study's name, tags or note; what is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyEdit {
+    /// New name.
+    pub name: Option<String>,
+    /// New tags.
+    pub tags: Option<Vec<String>>,
+    /// New note.
+    pub note: Option<String>,
+}
+
+/// What to probe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeRequest {
+    /// Base URL, with or without `/v1`.
+    pub url: String,
+    /// Dialect.
+    pub api: Api,
+    /// Name of the environment variable that holds the API key.
+    pub api_key_env: Option<String>,
+}
+
+/// What is behind a URL. Parsed fields only; nothing of the answer's text is passed on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// `vLLM`, `llama.cpp`, `SGLang`, `Goodput simulator`, or `unknown`.
+    pub engine: String,
+    /// Its version, where it says one.
+    pub version: Option<String>,
+    /// Models it serves.
+    pub models: Vec<String>,
+    /// Facts it reports of itself (context length, slots, ...).
+    pub facts: Facts,
+    /// Whether `/metrics` answers.
+    pub has_metrics: bool,
+    /// Whether its prefix cache can be reset from outside.
+    pub can_reset_cache: bool,
+}
+
+/// An engine that was added on purpose; load goes only to these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineRow {
+    /// The engine.
+    pub id: Uuid,
+    /// A person's name for it.
+    pub name: String,
+    /// How it is reached.
+    pub endpoint: measure::study::Endpoint,
+    /// What the last probe said.
+    pub probe: Option<ProbeReport>,
+}
+
+/// A named SLO.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedSlo {
+    /// Its name, unique.
+    pub name: String,
+    /// The SLO.
+    pub slo: Slo,
+}
+
+/// A ShareGPT file that can be named in a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatasetRow {
+    /// File name within the server's data set folder.
+    pub file: String,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// One configuration on the compare page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedConfiguration {
+    /// Its study.
+    pub study: Uuid,
+    /// The study's name.
+    pub study_name: String,
+    /// Runs on the simulator.
+    pub simulated: bool,
+    /// The configuration.
+    pub configuration: ConfigurationView,
+    /// Its points.
+    pub points: Vec<PointView>,
+}
+
+/// Candidate against baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairComparison {
+    /// Index into [`CompareView::configurations`].
+    pub candidate: u32,
+    /// What differs.
+    pub comparability: Comparability,
+    /// The ceilings by attainment; `None` when the verdict is withheld.
+    pub ceilings: Option<CeilingComparison>,
+    /// The ceilings by percentile.
+    pub ceilings_by_percentile: Option<CeilingComparison>,
+    /// TTFT and TPOT p50, p95, p99 at each level that both have.
+    pub latencies: Vec<Comparison>,
+    /// Attainment at each level that both have.
+    pub attainment: Vec<(Level, Option<Difference>, Verdict)>,
+}
+
+/// The compare page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompareView {
+    /// The SLO by which all are judged (the baseline study's, or the one in the URL).
+    pub slo: Slo,
+    /// Two or more; the first is the baseline.
+    pub configurations: Vec<ComparedConfiguration>,
+    /// Each other one against the baseline.
+    pub pairs: Vec<PairComparison>,
+}
+
+/// A share of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShareRow {
+    /// For revoking.
+    pub id: Uuid,
+    /// The link's path, `/s/TOKEN`; only right after it was made, since only its hash is kept.
+    pub path: Option<String>,
+    /// Milliseconds since 1970.
+    pub created_ms: i64,
+    /// Milliseconds since 1970 after which it no longer works.
+    pub expires_ms: Option<i64>,
+    /// Revoked.
+    pub revoked: bool,
+}
+
+/// What went wrong, in the words of the person who asked. The HTTP edge maps each to a status.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "error")]
+pub enum StudioError {
+    /// 404.
+    #[error("no such {what}")]
+    NotFound {
+        /// What was looked for.
+        what: String,
+    },
+    /// 422, each at its field.
+    #[error("{}", fields.iter().map(|e| format!("{}: {}", e.field, e.message)).collect::<Vec<_>>().join("; "))]
+    Invalid {
+        /// The errors.
+        fields: Vec<FieldError>,
+    },
+    /// 409.
+    #[error("{message}")]
+    Conflict {
+        /// Why, and the mend.
+        message: String,
+    },
+    /// 403.
+    #[error("{message}")]
+    Forbidden {
+        /// Why, and the mend.
+        message: String,
+    },
+    /// 502: the engine, not the studio.
+    #[error("{message}")]
+    Engine {
+        /// What the engine did, and the mend.
+        message: String,
+    },
+    /// 500; the cause is in the server's log.
+    #[error("something went wrong inside the studio; its log says what")]
+    Internal,
+}
+
+/// Everything the screens and the REST interface can ask for.
+#[async_trait]
+pub trait Studio: Send + Sync {
+    /// Studies, newest first.
+    async fn studies(&self, actor: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError>;
+    /// One study.
+    async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
+    /// Checks and stores a study and puts it in the queue.
+    async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
+    /// Stops a study; finished points are kept.
+    async fn stop(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Puts an interrupted, stopped or failed study back in the queue; touched points are measured whole.
+    async fn resume(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Goes on with a study that waits for its engine to be restarted.
+    async fn proceed(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Renames, tags, notes.
+    async fn edit(&self, actor: &Actor, id: Uuid, edit: StudyEdit) -> Result<(), StudioError>;
+    /// Hides a study; [`Studio::undelete`] brings it back for 30 days.
+    async fn delete(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Undoes [`Studio::delete`].
+    async fn undelete(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// What is behind a URL.
+    async fn probe(&self, actor: &Actor, request: ProbeRequest) -> Result<ProbeReport, StudioError>;
+    /// Engines that were added, by name.
+    async fn engines(&self, actor: &Actor) -> Result<Vec<EngineRow>, StudioError>;
+    /// Adds an engine, or replaces the one of that name.
+    async fn save_engine(&self, actor: &Actor, name: String, endpoint: measure::study::Endpoint) -> Result<EngineRow, StudioError>;
+    /// Forgets an engine; studies keep what they recorded.
+    async fn delete_engine(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Named SLOs, by name.
+    async fn slos(&self, actor: &Actor) -> Result<Vec<NamedSlo>, StudioError>;
+    /// Adds or replaces a named SLO.
+    async fn save_slo(&self, actor: &Actor, slo: NamedSlo) -> Result<(), StudioError>;
+    /// Forgets a named SLO.
+    async fn delete_slo(&self, actor: &Actor, name: String) -> Result<(), StudioError>;
+    /// ShareGPT files that can be named.
+    async fn datasets(&self, actor: &Actor) -> Result<Vec<DatasetRow>, StudioError>;
+    /// Configurations side by side; the first is the baseline. `slo` replaces the baseline study's.
+    async fn compare(&self, actor: &Actor, configurations: Vec<Uuid>, slo: Option<Slo>) -> Result<CompareView, StudioError>;
+    /// Mints a link to a study.
+    async fn share(&self, actor: &Actor, study: Uuid, expires_ms: Option<i64>) -> Result<ShareRow, StudioError>;
+    /// A study's links.
+    async fn shares(&self, actor: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError>;
+    /// Revokes a link at once.
+    async fn revoke(&self, actor: &Actor, share: Uuid) -> Result<(), StudioError>;
+    /// What a link shows: the study without engine URL, host, prompt, answer or note. No actor: the token is the right.
+    async fn shared(&self, token: &str) -> Result<StudyView, StudioError>;
+}

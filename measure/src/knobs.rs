@@ -1,0 +1,162 @@
+//! Engine settings, and what differs between two configurations.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A knob's value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KnobValue {
+    /// A switch.
+    Switch(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A fraction.
+    Fraction(f64),
+    /// A word.
+    Word(String),
+}
+
+impl fmt::Display for KnobValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
+            Self::Whole(number) => write!(f, "{number}"),
+            Self::Fraction(number) => write!(f, "{number}"),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+/// Reads what a person types: `on`/`off`/`true`/`false`, a number, else a word.
+impl From<&str> for KnobValue {
+    fn from(text: &str) -> Self {
+        match text.trim() {
+            "on" | "true" => Self::Switch(true),
+            "off" | "false" => Self::Switch(false),
+            other => other
+                .parse()
+                .map(Self::Whole)
+                .or_else(|_| other.parse().map(Self::Fraction))
+                .unwrap_or_else(|_| Self::Word(other.to_owned())),
+        }
+    }
+}
+
+/// Knob name (the engine's flag without dashes, e.g. `enable-prefix-caching`) to value.
+pub type Knobs = BTreeMap<String, KnobValue>;
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The engine reported it (or the studio set it itself): a fact.
+    Engine,
+    /// A person typed it.
+    Declared,
+}
+
+/// A recorded fact about a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Its value, as text.
+    pub value: String,
+    /// Who says so.
+    pub source: Source,
+}
+
+/// Everything known about a configuration that could make its curve differ: `engine`, `version`, `model`, `knob:NAME`, ...
+pub type Facts = BTreeMap<String, Fact>;
+
+/// One thing in which two configurations differ, or may.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Differing {
+    /// The fact's name.
+    pub name: String,
+    /// In the baseline; `None` where it is unknown.
+    pub baseline: Option<Fact>,
+    /// In the candidate; `None` where it is unknown.
+    pub candidate: Option<Fact>,
+}
+
+/// May two configurations be compared?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Comparability {
+    /// Exactly one knob differs (or the engine alone).
+    OneVariable {
+        /// What differs.
+        differing: Differing,
+    },
+    /// Nothing that is known differs.
+    Identical,
+    /// Two or more differ, or one side is unknown: the verdict is withheld.
+    Confounded {
+        /// Everything that differs or is unknown on one side.
+        differing: Vec<Differing>,
+    },
+}
+
+/// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling and
+/// knobs that only one engine has; otherwise one difference is the limit.
+pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
+    let _ = (baseline, candidate);
+    todo!("measure helper")
+}
+
+/// A knob the simulator understands, for forms and checks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnobSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, one sentence.
+    pub about: &'static str,
+    /// Its default.
+    pub default: KnobValue,
+    /// Smallest whole number allowed, for numbers.
+    pub min: i64,
+    /// Largest whole number allowed, for numbers.
+    pub max: i64,
+}
+
+/// The simulator's knobs, named as vLLM names its flags.
+pub fn simulator_knobs() -> Vec<KnobSpec> {
+    vec![
+        KnobSpec {
+            name: "enable-prefix-caching",
+            about: "reuse the KV blocks of prompts that begin alike",
+            default: KnobValue::Switch(false),
+            min: 0,
+            max: 1,
+        },
+        KnobSpec {
+            name: "enable-chunked-prefill",
+            about: "cut long prefills into pieces that share steps with decodes",
+            default: KnobValue::Switch(true),
+            min: 0,
+            max: 1,
+        },
+        KnobSpec {
+            name: "max-num-seqs",
+            about: "most sequences in one step",
+            default: KnobValue::Whole(64),
+            min: 1,
+            max: 4096,
+        },
+        KnobSpec {
+            name: "max-num-batched-tokens",
+            about: "most tokens in one step, prefill and decode together",
+            default: KnobValue::Whole(2048),
+            min: 16,
+            max: 1_048_576,
+        },
+    ]
+}
+
+/// Checks knobs for the simulator; the error names the knob and what is allowed.
+pub fn check_simulator_knobs(knobs: &Knobs) -> Result<(), String> {
+    let _ = knobs;
+    todo!("measure helper")
+}

@@ -1,0 +1,20 @@
+//! What a serving benchmark measures, and what the measurements mean.
+//!
+//! Pure: no clock, no I/O, no async, no randomness but its own seeded draws. The server, the browser, the
+//! command line and every export call the same functions, so each number has one definition
+//! (docs/metrics.md gives them in words). Read the modules in this order.
+
+pub mod units; // nanoseconds, rates, levels, seeds
+pub mod request; // one request, from schedule to last token
+pub mod score; // what remains of a request when only its latencies matter
+pub mod quantile; // percentiles and their intervals
+pub mod sampling; // portable seeded draws
+pub mod slo; // what was promised, and was it kept
+pub mod summary; // one point
+pub mod certificate; // was the client innocent
+pub mod curve; // many points
+pub mod compare; // two curves
+pub mod arrival; // when requests start
+pub mod workload; // what they ask
+pub mod knobs; // engine settings and what differs between two configurations
+pub mod study; // from a spec to a plan of points

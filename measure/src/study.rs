@@ -1,0 +1,195 @@
+//! From a study's spec to its plan of points.
+//!
+//! A study asks one question of one workload under one SLO: each configuration is swept over the same levels, with the
+//! same seeds, so that configurations are paired and points are independent.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::arrival::Arrival;
+use crate::knobs::Knobs;
+use crate::sampling::derive;
+use crate::slo::Slo;
+use crate::units::{Level, Nanos, Seed};
+use crate::workload::Workload;
+
+/// The wire dialect of an endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Api {
+    /// OpenAI chat completions.
+    #[default]
+    #[serde(rename = "openai.chat")]
+    OpenAiChat,
+    /// OpenAI completions.
+    #[serde(rename = "openai.completions")]
+    OpenAiCompletions,
+}
+
+impl Api {
+    /// The name used on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai.chat",
+            Self::OpenAiCompletions => "openai.completions",
+        }
+    }
+}
+
+/// An engine that already runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Base URL, with or without `/v1`.
+    pub url: String,
+    /// The dialect spoken.
+    pub api: Api,
+    /// The model asked for.
+    pub model: String,
+    /// Name of the environment variable (of the server) that holds the API key. The key itself is never stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Extra headers. Not for secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The study's engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum EngineSpec {
+    /// The built-in simulator, started anew for each configuration. Its results are badged *simulated* everywhere.
+    Simulator {
+        /// Its preset, e.g. `small-fast`.
+        preset: String,
+    },
+    /// A registered engine by URL.
+    Endpoint(Endpoint),
+}
+
+/// How a configuration's knob values come about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "way")]
+pub enum Turn {
+    /// The study's engine as it is (the simulator takes the knobs; an endpoint is left alone).
+    #[default]
+    AsIs,
+    /// A second registered endpoint that already runs so.
+    OtherEndpoint(Endpoint),
+    /// The study pauses; a person restarts the engine and presses Continue.
+    Pause {
+        /// What the person is asked to do: `restart with --max-num-seqs 64`.
+        instruction: String,
+    },
+}
+
+/// One configuration of the study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfigurationSpec {
+    /// Its name on every page: `caching on`.
+    pub name: String,
+    /// Knob values: set by the studio on the simulator, declared by a person elsewhere.
+    #[serde(default)]
+    pub knobs: Knobs,
+    /// How they come about.
+    #[serde(default)]
+    pub turn: Turn,
+}
+
+/// How long a point is: requests enough, time enough, both bounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointLength {
+    /// At least so many requests (100 at the very least gives a p95 an interval; 368 a p99).
+    pub min_requests: u32,
+    /// At most so many.
+    pub max_requests: u32,
+    /// Between the two, as many as arrive in this time.
+    pub seconds: u32,
+}
+
+/// A study, as a person states it. The same check runs in the browser and in the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudySpec {
+    /// Its name.
+    pub name: String,
+    /// The engine.
+    pub engine: EngineSpec,
+    /// The workload.
+    pub workload: Workload,
+    /// The arrival process.
+    #[serde(default)]
+    pub arrival: Arrival,
+    /// The levels of every sweep, in the order they run.
+    pub levels: Vec<Level>,
+    /// How long each point is.
+    pub length: PointLength,
+    /// Warm-up requests before each point, with prompts of their own.
+    pub warmup: u32,
+    /// Everything random follows from it.
+    pub seed: Seed,
+    /// What was promised.
+    pub slo: Slo,
+    /// One or more configurations; the first is the baseline.
+    pub configurations: Vec<ConfigurationSpec>,
+    /// How often each level is measured.
+    pub repeats: u32,
+    /// A stream silent for so long has failed.
+    pub idle_timeout_ms: u64,
+    /// Wait so long for requests in flight after the last arrival.
+    pub drain_ms: u64,
+}
+
+/// An error at a field of a form. `field` is a path: `levels[2]`, `configurations[1].knobs`, `slo`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldError {
+    /// The field.
+    pub field: String,
+    /// What is wrong, and the mend.
+    pub message: String,
+}
+
+/// One point to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedPoint {
+    /// Index into the study's configurations.
+    pub configuration: u32,
+    /// Index into the study's levels.
+    pub level_index: u32,
+    /// The level.
+    pub level: Level,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// The point's own seed: from the study's seed, the level and the repeat, the same for every configuration.
+    pub seed: Seed,
+    /// Requests aimed at (sessions are whole, so the real number may be a little higher).
+    pub requests: u32,
+    /// Estimated time, warm-up and drain included.
+    pub estimated: Nanos,
+}
+
+/// Most points of one study.
+pub const MAX_POINTS: usize = 500;
+/// Most requests of one point.
+pub const MAX_REQUESTS: u32 = 100_000;
+
+impl StudySpec {
+    /// Every error, each at its field; empty when the study can run.
+    pub fn check(&self) -> Vec<FieldError> {
+        todo!("measure helper")
+    }
+
+    /// The points in the order they run: configuration by configuration, level by level, repeat by repeat.
+    pub fn plan(&self) -> Vec<PlannedPoint> {
+        todo!("measure helper")
+    }
+
+    /// The seed of a level's repeat.
+    pub fn point_seed(&self, level_index: u32, repeat: u32) -> Seed {
+        Seed(derive(self.seed.0, &[u64::from(level_index), u64::from(repeat)]))
+    }
+
+    /// The goodput exercise on the built-in simulator: eight rates, Poisson session starts, ShareGPT-shaped sessions,
+    /// prefix caching off and then on.
+    pub fn goodput_exercise() -> Self {
+        todo!("measure helper, tuned with the simulator")
+    }
+}

@@ -1,0 +1,2 @@
+//! goodput
+fn main() {}
