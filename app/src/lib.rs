@@ -1,3 +1,101 @@
 //! The screens of Goodput Studio. Rendered on the server first (feature `ssr`), woken up in the browser (`hydrate`).
+//!
+//! Pages reach the world through [`studio::Studio`] on the server and through server functions in the browser. What a
+//! page decides (the sentence at its head, the figure, what is in its URL) is decided by plain functions; components
+//! only show it.
+#![recursion_limit = "512"]
 
+pub mod api; // server functions: the door as the browser sees it
+pub mod pages; // one module a page
+mod status;
 pub mod studio; // the door to the world, and the views that pass through it
+pub mod ui; // parts that several pages share // what the HTTP response says
+
+use leptos::nonce::use_nonce;
+use leptos::prelude::*;
+use leptos_meta::{MetaTags, Title, provide_meta_context};
+use leptos_router::components::{A, Route, Router, Routes};
+use leptos_router::{SsrMode, path};
+use serde::{Deserialize, Serialize};
+
+use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
+use ui::theme::{ThemeToggle, theme_script};
+
+/// Where the browser finds what the pages need. URLs; the server provides them by context.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assets {
+    /// The style sheet.
+    pub css: String,
+    /// The JavaScript glue of the frontend.
+    pub js: String,
+    /// The frontend itself.
+    pub wasm: String,
+    /// plotly.js, loaded when a chart is near.
+    pub plotly: String,
+    /// The icon.
+    pub favicon: String,
+}
+
+/// The whole HTML document. Rendered on the server only; the browser wakes up its body.
+pub fn shell() -> impl IntoView {
+    let Assets {
+        css,
+        js,
+        wasm,
+        plotly,
+        favicon,
+    } = use_context().unwrap_or_default();
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <link rel="icon" href=favicon type="image/svg+xml" />
+                <link rel="stylesheet" href=css />
+                <script nonce=use_nonce() inner_html=theme_script()></script>
+                <link rel="modulepreload" href=js.clone() />
+                <link rel="preload" href=wasm.clone() r#as="fetch" r#type="application/wasm" crossorigin="anonymous" />
+                <script type="module" nonce=use_nonce() inner_html=wake_up(&js, &wasm)></script>
+                <MetaTags />
+            </head>
+            <body data-plotly=plotly>
+                <App />
+            </body>
+        </html>
+    }
+}
+
+/// The module script that loads the frontend and hydrates the page.
+fn wake_up(js: &str, wasm: &str) -> String {
+    format!(
+        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => hydrate());"
+    )
+}
+
+/// The page: header, the route's screen, nothing else.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    view! {
+        <Title formatter=|title: String| if title.is_empty() { "Goodput Studio".into() } else { format!("{title} · Goodput Studio") } />
+        <Router>
+            <a class="skip-link" href="#main">"Skip to content"</a>
+            <header class="site-header">
+                <A href="/" attr:class="brand">"Goodput Studio"</A>
+                <ThemeToggle />
+            </header>
+            <main id="main" tabindex="-1">
+                <Routes fallback=NotFoundPage>
+                    <Route path=path!("/") view=StartPage ssr=SsrMode::Async />
+                    <Route path=path!("/studies/new") view=NewStudyPage ssr=SsrMode::Async />
+                    <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
+                    <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
+                    <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
+                    <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
+                </Routes>
+            </main>
+        </Router>
+    }
+}

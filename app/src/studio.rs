@@ -166,7 +166,10 @@ pub struct StudyView {
 impl StudyView {
     /// Runs on the simulator: badged everywhere.
     pub fn is_simulated(&self) -> bool {
-        matches!(self.spec.engine, measure::study::EngineSpec::Simulator { .. })
+        matches!(
+            self.spec.engine,
+            measure::study::EngineSpec::Simulator { .. }
+        )
     }
 }
 
@@ -408,7 +411,11 @@ pub enum StudioError {
 #[async_trait]
 pub trait Studio: Send + Sync {
     /// Studies, newest first.
-    async fn studies(&self, actor: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError>;
+    async fn studies(
+        &self,
+        actor: &Actor,
+        filter: StudyFilter,
+    ) -> Result<Vec<StudyRow>, StudioError>;
     /// One study.
     async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
     /// Checks and stores a study and puts it in the queue.
@@ -426,11 +433,17 @@ pub trait Studio: Send + Sync {
     /// Undoes [`Studio::delete`].
     async fn undelete(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
     /// What is behind a URL.
-    async fn probe(&self, actor: &Actor, request: ProbeRequest) -> Result<ProbeReport, StudioError>;
+    async fn probe(&self, actor: &Actor, request: ProbeRequest)
+    -> Result<ProbeReport, StudioError>;
     /// Engines that were added, by name.
     async fn engines(&self, actor: &Actor) -> Result<Vec<EngineRow>, StudioError>;
     /// Adds an engine, or replaces the one of that name.
-    async fn save_engine(&self, actor: &Actor, name: String, endpoint: measure::study::Endpoint) -> Result<EngineRow, StudioError>;
+    async fn save_engine(
+        &self,
+        actor: &Actor,
+        name: String,
+        endpoint: measure::study::Endpoint,
+    ) -> Result<EngineRow, StudioError>;
     /// Forgets an engine; studies keep what they recorded.
     async fn delete_engine(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
     /// Named SLOs, by name.
@@ -442,9 +455,19 @@ pub trait Studio: Send + Sync {
     /// ShareGPT files that can be named.
     async fn datasets(&self, actor: &Actor) -> Result<Vec<DatasetRow>, StudioError>;
     /// Configurations side by side; the first is the baseline. `slo` replaces the baseline study's.
-    async fn compare(&self, actor: &Actor, configurations: Vec<Uuid>, slo: Option<Slo>) -> Result<CompareView, StudioError>;
+    async fn compare(
+        &self,
+        actor: &Actor,
+        configurations: Vec<Uuid>,
+        slo: Option<Slo>,
+    ) -> Result<CompareView, StudioError>;
     /// Mints a link to a study.
-    async fn share(&self, actor: &Actor, study: Uuid, expires_ms: Option<i64>) -> Result<ShareRow, StudioError>;
+    async fn share(
+        &self,
+        actor: &Actor,
+        study: Uuid,
+        expires_ms: Option<i64>,
+    ) -> Result<ShareRow, StudioError>;
     /// A study's links.
     async fn shares(&self, actor: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError>;
     /// Revokes a link at once.

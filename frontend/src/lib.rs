@@ -1,1 +1,10 @@
-//! frontend
+//! Wakes up the pages that the server rendered.
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Called once by the page, when this module has loaded.
+#[wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(app::App);
+}

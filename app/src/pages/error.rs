@@ -1,0 +1,67 @@
+//! What could not be shown, and why. On the server the response carries the fitting status.
+
+use leptos::prelude::*;
+use leptos_meta::{Meta, Title};
+use leptos_router::components::A;
+
+use crate::status::{set_status, status_of};
+use crate::studio::StudioError;
+
+/// An error in place of a page.
+#[component]
+pub fn ErrorView(
+    /// What went wrong.
+    error: StudioError,
+) -> impl IntoView {
+    set_status(status_of(&error));
+    let heading = heading(&error);
+    let message = sentence(&error.to_string());
+    view! {
+        <Title text=heading />
+        <Meta name="robots" content="noindex" />
+        <section class="page error-page">
+            <h1>{heading}</h1>
+            <p role="alert">{message}</p>
+            <p>
+                <A href="/">"Back to your studies"</A>
+            </p>
+        </section>
+    }
+}
+
+/// Where no route leads.
+#[component]
+pub fn NotFoundPage() -> impl IntoView {
+    view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }
+}
+
+fn heading(error: &StudioError) -> &'static str {
+    match error {
+        StudioError::NotFound { .. } => "Not found",
+        StudioError::Forbidden { .. } => "Not allowed",
+        StudioError::Engine { .. } => "The engine did not do its part",
+        StudioError::Invalid { .. } | StudioError::Conflict { .. } => "That does not work",
+        StudioError::Internal => "Something went wrong",
+    }
+}
+
+/// An error's text as a sentence of a page.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|first| first.to_uppercase().to_string())
+        .unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_text_becomes_a_sentence() {
+        assert_eq!(sentence("no such study"), "No such study.");
+        assert_eq!(sentence(""), ".");
+    }
+}

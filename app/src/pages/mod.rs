@@ -1,0 +1,17 @@
+//! The screens, one module each.
+
+mod compare; // configurations side by side
+mod error;
+mod new; // a study to be
+mod point; // one point
+mod share; // a study as a link shows it
+mod start; // studies, newest first
+mod study; // one study // what could not be shown, and why
+
+pub use compare::ComparePage;
+pub use error::{ErrorView, NotFoundPage};
+pub use new::NewStudyPage;
+pub use point::PointPage;
+pub use share::SharePage;
+pub use start::StartPage;
+pub use study::StudyPage;

@@ -1,0 +1,44 @@
+//! Light, dark, or as the system says; the choice is kept in the browser.
+
+use leptos::prelude::*;
+
+/// The key of the choice in the browser's storage.
+const KEY: &str = "theme";
+
+/// Sets the chosen theme before anything is painted, so that nothing flashes.
+pub fn theme_script() -> String {
+    format!(
+        "try {{ const t = localStorage.getItem({KEY:?}); if (t === 'light' || t === 'dark') document.documentElement.dataset.theme = t; }} catch {{}}"
+    )
+}
+
+/// Turns the theme over and keeps the choice.
+#[component]
+pub fn ThemeToggle() -> impl IntoView {
+    view! {
+        <button type="button" class="theme-toggle quiet" aria-label="Switch between light and dark" title="Switch between light and dark" on:click=|_| toggle()>
+            "◐"
+        </button>
+    }
+}
+
+fn toggle() {
+    let Some(root) = document().document_element() else {
+        return;
+    };
+    let chosen = root.get_attribute("data-theme");
+    let dark = match chosen.as_deref() {
+        Some(theme) => theme == "dark",
+        None => window()
+            .match_media("(prefers-color-scheme: dark)")
+            .ok()
+            .flatten()
+            .is_some_and(|query| query.matches()),
+    };
+    let next = if dark { "light" } else { "dark" };
+    // A browser without storage or attributes still shows the page; the choice is then not kept.
+    let _ = root.set_attribute("data-theme", next);
+    if let Ok(Some(storage)) = window().local_storage() {
+        let _ = storage.set_item(KEY, next);
+    }
+}
