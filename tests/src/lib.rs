@@ -1,1 +1,3 @@
-//! tests
+//! Fixtures of the tests that cross crates.
+
+pub mod browser; // a real Chromium
