@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
 use ui::theme::{ThemeToggle, theme_script};
+use ui::toast::{Toaster, provide_toasts};
 
 /// Where the browser finds what the pages need. URLs; the server provides them by context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +79,7 @@ fn wake_up(js: &str, wasm: &str) -> String {
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
+    provide_toasts();
     view! {
         <Title formatter=|title: String| if title.is_empty() { "Goodput Studio".into() } else { format!("{title} · Goodput Studio") } />
         <Router>
@@ -96,6 +98,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
                 </Routes>
             </main>
+            <Toaster />
         </Router>
     }
 }

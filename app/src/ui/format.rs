@@ -1,0 +1,284 @@
+//! Numbers as people read them: three significant digits at most, and none beyond the interval.
+//!
+//! Everything here is a plain function; the components that show numbers live in [`super::number`].
+
+use measure::curve::Ceiling;
+use measure::quantile::{Estimate, Proportion};
+use measure::units::Nanos;
+
+/// Narrow no-break space between a number and its unit.
+const GAP: char = '\u{202f}';
+
+/// A whole number with thousands marked: `1,530`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut marked = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            marked.push(',');
+        }
+        marked.push(digit);
+    }
+    marked
+}
+
+/// A number with three significant digits at most: `0.0123`, `11.4`, `1,530`.
+pub fn number(value: f64) -> String {
+    with_decimals(value, decimals_of(value, 3))
+}
+
+/// A share as per cent: `95 %`, `99.6 %`.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let text = format!("{value:.1}");
+    format!("{}{GAP}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A value and its interval, no digit beyond the interval: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`.
+pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
+    let decimals = interval_decimals(value, lo, hi);
+    let print = |number: f64| with_decimals(number, decimals);
+    match (lo, hi) {
+        (Some(lo), Some(hi)) => format!("{} ({}–{})", print(value), print(lo), print(hi)),
+        (Some(lo), None) => format!("{} (≥ {})", print(value), print(lo)),
+        (None, Some(hi)) => format!("{} (≤ {})", print(value), print(hi)),
+        (None, None) => print(value),
+    }
+}
+
+/// A ceiling without its unit: `11.4 (10.6–12.1)`, `at least 32`, `below 0.5`, `between 4 and 16`.
+pub fn ceiling(ceiling: &Ceiling) -> String {
+    match *ceiling {
+        Ceiling::Bracket { value, lo, hi } => with_interval(value, Some(lo), Some(hi)),
+        Ceiling::AtLeast { lo } => format!("at least {}", number(lo)),
+        Ceiling::NoneKept { hi } => format!("below {}", number(hi)),
+        Ceiling::Unresolved { lo: Some(lo), hi: Some(hi) } => format!("unresolved, {}–{}", number(lo), number(hi)),
+        Ceiling::Unresolved { lo: Some(lo), hi: None } => format!("unresolved, above {}", number(lo)),
+        Ceiling::Unresolved { lo: None, hi: Some(hi) } => format!("unresolved, below {}", number(hi)),
+        Ceiling::Unresolved { lo: None, hi: None } => "unresolved".into(),
+    }
+}
+
+/// A percentile with its interval, all in one unit: `43.1 ms (41.8–45.0)`, `612 ms (≥ 580)`, `∞`.
+pub fn latency(estimate: &Estimate) -> String {
+    let Some(value) = estimate.value else { return "∞".into() };
+    let unit = LatencyUnit::fitting(value);
+    let scaled = |nanos: Nanos| unit.scale(nanos);
+    let (lo, hi) = (estimate.lo.map(scaled), estimate.hi.map(scaled));
+    let text = with_interval(scaled(value), lo, hi);
+    match text.split_once(' ') {
+        Some((value, interval)) => format!("{value}{GAP}{} {interval}", unit.name()),
+        None => format!("{text}{GAP}{}", unit.name()),
+    }
+}
+
+/// A percentile's value alone, no digit beyond its interval: `43.1 ms`.
+pub fn latency_value(estimate: &Estimate) -> String {
+    let text = latency(estimate);
+    text.split_once(" (").map_or(text.clone(), |(value, _)| value.to_owned())
+}
+
+/// A share with its interval: `98.2 % (96.5–99.1)`.
+pub fn proportion(share: &Proportion) -> String {
+    let text = with_interval(share.value * 100.0, Some(share.lo * 100.0), Some(share.hi * 100.0));
+    text.replacen(' ', &format!("{GAP}% "), 1)
+}
+
+/// A span as a person plans with it: `about 40 s`, `about 14 min`, `about 2 h 10 min`.
+pub fn about(millis: u64) -> String {
+    let seconds = millis.div_ceil(1000);
+    match seconds {
+        0..=89 => format!("about {seconds} s"),
+        90..=3599 => format!("about {} min", (seconds + 30) / 60),
+        _ => {
+            let minutes = (seconds + 30) / 60;
+            match minutes % 60 {
+                0 => format!("about {} h", minutes / 60),
+                rest => format!("about {} h {rest} min", minutes / 60),
+            }
+        }
+    }
+}
+
+/// A size: `812 B`, `1.20 MB`.
+pub fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..=999 => format!("{bytes}{GAP}B"),
+        1_000..=999_999 => format!("{}{GAP}kB", number(bytes as f64 / 1e3)),
+        1_000_000..=999_999_999 => format!("{}{GAP}MB", number(bytes as f64 / 1e6)),
+        _ => format!("{}{GAP}GB", number(bytes as f64 / 1e9)),
+    }
+}
+
+/// The unit a reader would choose for a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LatencyUnit {
+    Micros,
+    Millis,
+    Seconds,
+}
+
+impl LatencyUnit {
+    fn fitting(value: Nanos) -> Self {
+        match value.0 {
+            0 => Self::Millis,
+            1..=999_499 => Self::Micros,
+            999_500..=999_499_999 => Self::Millis,
+            _ => Self::Seconds,
+        }
+    }
+
+    fn scale(self, nanos: Nanos) -> f64 {
+        nanos.0 as f64
+            / match self {
+                Self::Micros => 1e3,
+                Self::Millis => 1e6,
+                Self::Seconds => 1e9,
+            }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+            Self::Seconds => "s",
+        }
+    }
+}
+
+/// Decimals that show `digits` significant digits of a value; negative where even the ones are too fine.
+fn decimals_of(value: f64, digits: i32) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let decimals = digits - 1 - value.abs().log10().floor() as i32;
+    // 9.996 becomes 10.0: the carry costs a decimal.
+    let scale = 10f64.powi(decimals);
+    let carried = (value.abs() * scale).round() / scale;
+    digits - 1 - carried.log10().floor() as i32
+}
+
+/// Decimals that half the interval's width justifies, and three significant digits at most. Half a width that begins
+/// with 1, 2 or 3 (below 3.55) justifies its second digit too: the rounding rule of the Particle Data Group.
+fn interval_decimals(value: f64, lo: Option<f64>, hi: Option<f64>) -> i32 {
+    let half = match (lo, hi) {
+        (Some(lo), Some(hi)) => (hi - lo) / 2.0,
+        (Some(end), None) | (None, Some(end)) => (value - end).abs(),
+        (None, None) => 0.0,
+    };
+    let three = decimals_of(value, 3);
+    if half <= 0.0 {
+        return three;
+    }
+    let magnitude = half.log10().floor();
+    let second_digit = i32::from(half / 10f64.powf(magnitude) < 3.55);
+    three.min(second_digit - magnitude as i32)
+}
+
+/// Prints with so many decimals, rounding to tens or hundreds where they are negative.
+fn with_decimals(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return "∞".into();
+    }
+    // From 1,000 on the last digits carry the place, not a claim: 1,530 says three digits.
+    let scale = 10f64.powi(decimals.clamp(-12, 9));
+    let rounded = (value * scale).round() / scale;
+    let text = format!("{:.*}", decimals.clamp(0, 9) as usize, rounded.abs());
+    let sign = if rounded < 0.0 { "−" } else { "" };
+    let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    match rest {
+        Some(rest) => format!("{sign}{whole}.{rest}"),
+        None => format!("{sign}{whole}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn interval(value: f64, lo: Option<f64>, hi: Option<f64>, expected: &str) {
+        assert_eq!(with_interval(value, lo, hi), expected);
+    }
+
+    #[test]
+    fn no_digit_stands_beyond_the_interval() {
+        interval(11.4321, Some(10.612), Some(12.098), "11.4 (10.6–12.1)");
+        interval(11.4321, Some(4.0), Some(22.0), "11 (4–22)");
+        interval(1534.2, Some(1480.0), Some(1590.0), "1,530 (1,480–1,590)");
+        interval(98.2, Some(96.5), Some(99.1), "98.2 (96.5–99.1)");
+        interval(43.1234, Some(43.1233), Some(43.1235), "43.1 (43.1–43.1)");
+        interval(0.512, Some(0.47), Some(0.55), "0.51 (0.47–0.55)");
+    }
+
+    #[test]
+    fn an_open_end_is_said() {
+        interval(612.3, Some(580.0), None, "612 (≥ 580)");
+        interval(612.3, None, Some(680.0), "610 (≤ 680)");
+        interval(612.3, None, None, "612");
+    }
+
+    #[test]
+    fn an_interval_without_width_keeps_three_digits() {
+        interval(8.0, Some(8.0), Some(8.0), "8.00 (8.00–8.00)");
+    }
+
+    #[test]
+    fn numbers_have_three_digits_and_thousands_marked() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (0.012_345, "0.0123"),
+            (9.996, "10.0"),
+            (123.4, "123"),
+            (1_534.0, "1,530"),
+            (-3.21, "−3.21"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(number(value), expected, "{value}");
+        }
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(12), "12");
+    }
+
+    #[test]
+    fn a_latency_and_its_interval_share_a_unit() {
+        let millis = |value: f64| Some(Nanos((value * 1e6) as u64));
+        let estimate = Estimate { value: millis(43.12), lo: millis(41.8), hi: millis(45.0) };
+        assert_eq!(latency(&estimate), "43.1\u{202f}ms (41.8–45.0)");
+        assert_eq!(latency_value(&estimate), "43.1\u{202f}ms");
+        let narrow = Estimate { value: millis(2300.0), lo: millis(2280.0), hi: millis(2330.0) };
+        assert_eq!(latency(&narrow), "2.30\u{202f}s (2.28–2.33)");
+        let open = Estimate { value: millis(612.0), lo: millis(604.0), hi: None };
+        assert_eq!(latency(&open), "612\u{202f}ms (≥ 604)");
+        assert_eq!(latency(&Estimate { value: None, lo: millis(3.0), hi: None }), "∞");
+        assert_eq!(latency_value(&Estimate { value: millis(0.812), lo: None, hi: None }), "812\u{202f}µs");
+    }
+
+    #[test]
+    fn a_ceiling_says_what_is_known_of_it() {
+        for (given, expected) in [
+            (Ceiling::Bracket { value: 11.4, lo: 10.6, hi: 12.1 }, "11.4 (10.6–12.1)"),
+            (Ceiling::AtLeast { lo: 32.0 }, "at least 32.0"),
+            (Ceiling::NoneKept { hi: 0.5 }, "below 0.500"),
+            (Ceiling::Unresolved { lo: Some(4.0), hi: Some(16.0) }, "unresolved, 4.00–16.0"),
+            (Ceiling::Unresolved { lo: None, hi: None }, "unresolved"),
+        ] {
+            assert_eq!(ceiling(&given), expected);
+        }
+    }
+
+    #[test]
+    fn spans_and_sizes_read_as_a_person_says_them() {
+        assert_eq!(about(40_000), "about 40 s");
+        assert_eq!(about(840_000), "about 14 min");
+        assert_eq!(about(7_800_000), "about 2 h 10 min");
+        assert_eq!(about(7_200_000), "about 2 h");
+        assert_eq!(bytes(812), "812\u{202f}B");
+        assert_eq!(bytes(1_200_000), "1.20\u{202f}MB");
+        assert_eq!(percent(0.95), "95\u{202f}%");
+        assert_eq!(percent(0.996), "99.6\u{202f}%");
+        let share = Proportion { value: 0.982, lo: 0.965, hi: 0.991, effective: 400.0 };
+        assert_eq!(proportion(&share), "98.2\u{202f}% (96.5–99.1)");
+    }
+}
