@@ -47,39 +47,104 @@ pub struct Word {
 }
 
 const fn word(word: &'static str, tone: Tone, mark: &'static str, about: &'static str) -> Word {
-    Word { word, tone, mark, about }
+    Word {
+        word,
+        tone,
+        mark,
+        about,
+    }
 }
 
 /// Measured on the simulator: never mistaken for a real engine.
-pub const SIMULATED: Word =
-    word("simulated", Tone::Warn, "half", "Measured on the built-in simulator: it says nothing about a real engine.");
+pub const SIMULATED: Word = word(
+    "simulated",
+    Tone::Warn,
+    "half",
+    "Measured on the built-in simulator: it says nothing about a real engine.",
+);
 /// Lengths are fixed: real traffic is never so even.
-pub const TOY: Word = word("toy", Tone::Warn, "half", "Every request has the same length; real traffic is never so even.");
+pub const TOY: Word = word(
+    "toy",
+    Tone::Warn,
+    "half",
+    "Every request has the same length; real traffic is never so even.",
+);
 /// The client's certificate is void.
-pub const VOID: Word =
-    word("void", Tone::Bad, "hollow", "The client did not send as scheduled: kept, but used for no ceiling and no verdict.");
+pub const VOID: Word = word(
+    "void",
+    Tone::Bad,
+    "hollow",
+    "The client did not send as scheduled: kept, but used for no ceiling and no verdict.",
+);
 /// The client's certificate is suspect.
-pub const SUSPECT: Word = word("suspect", Tone::Warn, "half", "The client may have shaped these numbers.");
+pub const SUSPECT: Word = word(
+    "suspect",
+    Tone::Warn,
+    "half",
+    "The client may have shaped these numbers.",
+);
 /// The client's certificate is clean.
-pub const CLEAN: Word = word("clean", Tone::Good, "full", "The client sent every request when it was due.");
+pub const CLEAN: Word = word(
+    "clean",
+    Tone::Good,
+    "full",
+    "The client sent every request when it was due.",
+);
 /// The cache was not known to be cold.
-pub const CONTAMINATED: Word = word("contaminated", Tone::Warn, "half", "An earlier point may have warmed the prefix cache.");
+pub const CONTAMINATED: Word = word(
+    "contaminated",
+    Tone::Warn,
+    "half",
+    "An earlier point may have warmed the prefix cache.",
+);
 /// More than one thing differs.
-pub const CONFOUNDED: Word =
-    word("confounded", Tone::Bad, "hollow", "More than one thing differs, so no verdict can name the cause.");
+pub const CONFOUNDED: Word = word(
+    "confounded",
+    Tone::Bad,
+    "hollow",
+    "More than one thing differs, so no verdict can name the cause.",
+);
 
 /// The word for a study's state.
 pub fn study_word(state: StudyState) -> Word {
     match state {
-        StudyState::Queued => word("queued", Tone::Plain, "hollow", "Waits until its engine is free."),
-        StudyState::Running => word("running", Tone::Accent, "pulse", "Points are being measured now."),
-        StudyState::Waiting => word("waiting", Tone::Warn, "half", "Waits for you to restart the engine and press Continue."),
+        StudyState::Queued => word(
+            "queued",
+            Tone::Plain,
+            "hollow",
+            "Waits until its engine is free.",
+        ),
+        StudyState::Running => word(
+            "running",
+            Tone::Accent,
+            "pulse",
+            "Points are being measured now.",
+        ),
+        StudyState::Waiting => word(
+            "waiting",
+            Tone::Warn,
+            "half",
+            "Waits for you to restart the engine and press Continue.",
+        ),
         StudyState::Finished => word("finished", Tone::Good, "full", "Every point is measured."),
-        StudyState::Stopped => word("stopped", Tone::Plain, "full", "Stopped by a person; finished points are kept."),
-        StudyState::Interrupted => {
-            word("interrupted", Tone::Warn, "hollow", "The studio went away in the middle; it can be resumed.")
-        }
-        StudyState::Failed => word("failed", Tone::Bad, "full", "It could not go on; its page says why."),
+        StudyState::Stopped => word(
+            "stopped",
+            Tone::Plain,
+            "full",
+            "Stopped by a person; finished points are kept.",
+        ),
+        StudyState::Interrupted => word(
+            "interrupted",
+            Tone::Warn,
+            "hollow",
+            "The studio went away in the middle; it can be resumed.",
+        ),
+        StudyState::Failed => word(
+            "failed",
+            Tone::Bad,
+            "full",
+            "It could not go on; its page says why.",
+        ),
     }
 }
 
@@ -88,10 +153,18 @@ pub fn point_word(state: PointState) -> Word {
     match state {
         PointState::Planned => word("planned", Tone::Plain, "hollow", "Not begun."),
         PointState::Running => word("running", Tone::Accent, "pulse", "Under load now."),
-        PointState::Finished => word("finished", Tone::Good, "full", "Measured and stored; it never changes again."),
-        PointState::Interrupted => {
-            word("interrupted", Tone::Warn, "hollow", "Begun and not finished; it is measured anew when the study resumes.")
-        }
+        PointState::Finished => word(
+            "finished",
+            Tone::Good,
+            "full",
+            "Measured and stored; it never changes again.",
+        ),
+        PointState::Interrupted => word(
+            "interrupted",
+            Tone::Warn,
+            "hollow",
+            "Begun and not finished; it is measured anew when the study resumes.",
+        ),
     }
 }
 
@@ -121,15 +194,43 @@ mod tests {
     #[test]
     fn every_state_has_a_word_of_its_own() {
         use StudyState::{Failed, Finished, Interrupted, Queued, Running, Stopped, Waiting};
-        let words: Vec<_> =
-            [Queued, Running, Waiting, Finished, Stopped, Interrupted, Failed].map(|state| study_word(state).word).to_vec();
-        assert_eq!(words, ["queued", "running", "waiting", "finished", "stopped", "interrupted", "failed"]);
+        let words: Vec<_> = [
+            Queued,
+            Running,
+            Waiting,
+            Finished,
+            Stopped,
+            Interrupted,
+            Failed,
+        ]
+        .map(|state| study_word(state).word)
+        .to_vec();
+        assert_eq!(
+            words,
+            [
+                "queued",
+                "running",
+                "waiting",
+                "finished",
+                "stopped",
+                "interrupted",
+                "failed"
+            ]
+        );
     }
 
     #[test]
     fn words_differ_without_colour() {
         // Meaning never by colour alone: tone aside, word and explanation tell them apart.
-        let badges = [SIMULATED, TOY, VOID, SUSPECT, CLEAN, CONTAMINATED, CONFOUNDED];
+        let badges = [
+            SIMULATED,
+            TOY,
+            VOID,
+            SUSPECT,
+            CLEAN,
+            CONTAMINATED,
+            CONFOUNDED,
+        ];
         for (index, one) in badges.iter().enumerate() {
             for other in &badges[index + 1..] {
                 assert_ne!(one.word, other.word);

@@ -21,8 +21,14 @@ impl<T: Send + Sync + 'static> Copy for Bind<T> {}
 
 impl<T: Clone + PartialEq + Send + Sync + 'static> Bind<T> {
     /// Binds by a reader and a writer; the control is redrawn only when what the reader returns changes.
-    pub fn new(get: impl Fn() -> T + Send + Sync + 'static, set: impl Fn(T) + Send + Sync + 'static) -> Self {
-        Self { get: Memo::new(move |_| get()).into(), set: Callback::new(set) }
+    pub fn new(
+        get: impl Fn() -> T + Send + Sync + 'static,
+        set: impl Fn(T) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            get: Memo::new(move |_| get()).into(),
+            set: Callback::new(set),
+        }
     }
 
     /// Binds a whole signal.
@@ -47,7 +53,9 @@ pub(crate) use bind;
 pub(super) fn follow_input(node: NodeRef<html::Input>, bind: Bind<String>) {
     Effect::new(move |awake: Option<bool>| {
         let value = bind.get.get();
-        let Some(input) = node.get() else { return awake.unwrap_or(false) };
+        let Some(input) = node.get() else {
+            return awake.unwrap_or(false);
+        };
         if awake != Some(true) && input.value() != input.default_value() {
             bind.set.run(input.value());
         } else if input.value() != value {
@@ -61,8 +69,14 @@ pub(super) fn follow_input(node: NodeRef<html::Input>, bind: Bind<String>) {
 pub(super) fn follow_area(node: NodeRef<html::Textarea>, bind: Bind<String>) {
     Effect::new(move |awake: Option<bool>| {
         let value = bind.get.get();
-        let Some(area) = node.get() else { return awake.unwrap_or(false) };
-        if awake != Some(true) && area.value() != area.default_value() {
+        let Some(area) = node.get() else {
+            return awake.unwrap_or(false);
+        };
+        if awake != Some(true)
+            && area
+                .default_value()
+                .is_ok_and(|given| given != area.value())
+        {
             bind.set.run(area.value());
         } else if area.value() != value {
             area.set_value(&value);

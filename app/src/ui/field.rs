@@ -212,9 +212,9 @@ pub fn CheckField(
     /// Its value.
     bind: Bind<bool>,
 ) -> impl IntoView {
-    let name = id.clone();
+    let (name, labelled) = (id.clone(), id.clone());
     view! {
-        <label class="check" for=id.clone()>
+        <label class="check" for=labelled>
             <input
                 id=id
                 name=name

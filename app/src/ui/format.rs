@@ -52,16 +52,27 @@ pub fn ceiling(ceiling: &Ceiling) -> String {
         Ceiling::Bracket { value, lo, hi } => with_interval(value, Some(lo), Some(hi)),
         Ceiling::AtLeast { lo } => format!("at least {}", number(lo)),
         Ceiling::NoneKept { hi } => format!("below {}", number(hi)),
-        Ceiling::Unresolved { lo: Some(lo), hi: Some(hi) } => format!("unresolved, {}–{}", number(lo), number(hi)),
-        Ceiling::Unresolved { lo: Some(lo), hi: None } => format!("unresolved, above {}", number(lo)),
-        Ceiling::Unresolved { lo: None, hi: Some(hi) } => format!("unresolved, below {}", number(hi)),
+        Ceiling::Unresolved {
+            lo: Some(lo),
+            hi: Some(hi),
+        } => format!("unresolved, {}–{}", number(lo), number(hi)),
+        Ceiling::Unresolved {
+            lo: Some(lo),
+            hi: None,
+        } => format!("unresolved, above {}", number(lo)),
+        Ceiling::Unresolved {
+            lo: None,
+            hi: Some(hi),
+        } => format!("unresolved, below {}", number(hi)),
         Ceiling::Unresolved { lo: None, hi: None } => "unresolved".into(),
     }
 }
 
 /// A percentile with its interval, all in one unit: `43.1 ms (41.8–45.0)`, `612 ms (≥ 580)`, `∞`.
 pub fn latency(estimate: &Estimate) -> String {
-    let Some(value) = estimate.value else { return "∞".into() };
+    let Some(value) = estimate.value else {
+        return "∞".into();
+    };
     let unit = LatencyUnit::fitting(value);
     let scaled = |nanos: Nanos| unit.scale(nanos);
     let (lo, hi) = (estimate.lo.map(scaled), estimate.hi.map(scaled));
@@ -75,12 +86,17 @@ pub fn latency(estimate: &Estimate) -> String {
 /// A percentile's value alone, no digit beyond its interval: `43.1 ms`.
 pub fn latency_value(estimate: &Estimate) -> String {
     let text = latency(estimate);
-    text.split_once(" (").map_or(text.clone(), |(value, _)| value.to_owned())
+    text.split_once(" (")
+        .map_or(text.clone(), |(value, _)| value.to_owned())
 }
 
 /// A share with its interval: `98.2 % (96.5–99.1)`.
 pub fn proportion(share: &Proportion) -> String {
-    let text = with_interval(share.value * 100.0, Some(share.lo * 100.0), Some(share.hi * 100.0));
+    let text = with_interval(
+        share.value * 100.0,
+        Some(share.lo * 100.0),
+        Some(share.hi * 100.0),
+    );
     text.replacen(' ', &format!("{GAP}% "), 1)
 }
 
@@ -185,7 +201,9 @@ fn with_decimals(value: f64, decimals: i32) -> String {
     let rounded = (value * scale).round() / scale;
     let text = format!("{:.*}", decimals.clamp(0, 9) as usize, rounded.abs());
     let sign = if rounded < 0.0 { "−" } else { "" };
-    let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
+    let (whole, rest) = text
+        .split_once('.')
+        .map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
     let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
     match rest {
         Some(rest) => format!("{sign}{whole}.{rest}"),
@@ -244,24 +262,63 @@ mod tests {
     #[test]
     fn a_latency_and_its_interval_share_a_unit() {
         let millis = |value: f64| Some(Nanos((value * 1e6) as u64));
-        let estimate = Estimate { value: millis(43.12), lo: millis(41.8), hi: millis(45.0) };
+        let estimate = Estimate {
+            value: millis(43.12),
+            lo: millis(41.8),
+            hi: millis(45.0),
+        };
         assert_eq!(latency(&estimate), "43.1\u{202f}ms (41.8–45.0)");
         assert_eq!(latency_value(&estimate), "43.1\u{202f}ms");
-        let narrow = Estimate { value: millis(2300.0), lo: millis(2280.0), hi: millis(2330.0) };
+        let narrow = Estimate {
+            value: millis(2300.0),
+            lo: millis(2280.0),
+            hi: millis(2330.0),
+        };
         assert_eq!(latency(&narrow), "2.30\u{202f}s (2.28–2.33)");
-        let open = Estimate { value: millis(612.0), lo: millis(604.0), hi: None };
+        let open = Estimate {
+            value: millis(612.0),
+            lo: millis(604.0),
+            hi: None,
+        };
         assert_eq!(latency(&open), "612\u{202f}ms (≥ 604)");
-        assert_eq!(latency(&Estimate { value: None, lo: millis(3.0), hi: None }), "∞");
-        assert_eq!(latency_value(&Estimate { value: millis(0.812), lo: None, hi: None }), "812\u{202f}µs");
+        assert_eq!(
+            latency(&Estimate {
+                value: None,
+                lo: millis(3.0),
+                hi: None
+            }),
+            "∞"
+        );
+        assert_eq!(
+            latency_value(&Estimate {
+                value: millis(0.812),
+                lo: None,
+                hi: None
+            }),
+            "812\u{202f}µs"
+        );
     }
 
     #[test]
     fn a_ceiling_says_what_is_known_of_it() {
         for (given, expected) in [
-            (Ceiling::Bracket { value: 11.4, lo: 10.6, hi: 12.1 }, "11.4 (10.6–12.1)"),
+            (
+                Ceiling::Bracket {
+                    value: 11.4,
+                    lo: 10.6,
+                    hi: 12.1,
+                },
+                "11.4 (10.6–12.1)",
+            ),
             (Ceiling::AtLeast { lo: 32.0 }, "at least 32.0"),
             (Ceiling::NoneKept { hi: 0.5 }, "below 0.500"),
-            (Ceiling::Unresolved { lo: Some(4.0), hi: Some(16.0) }, "unresolved, 4.00–16.0"),
+            (
+                Ceiling::Unresolved {
+                    lo: Some(4.0),
+                    hi: Some(16.0),
+                },
+                "unresolved, 4.00–16.0",
+            ),
             (Ceiling::Unresolved { lo: None, hi: None }, "unresolved"),
         ] {
             assert_eq!(ceiling(&given), expected);
@@ -278,7 +335,12 @@ mod tests {
         assert_eq!(bytes(1_200_000), "1.20\u{202f}MB");
         assert_eq!(percent(0.95), "95\u{202f}%");
         assert_eq!(percent(0.996), "99.6\u{202f}%");
-        let share = Proportion { value: 0.982, lo: 0.965, hi: 0.991, effective: 400.0 };
+        let share = Proportion {
+            value: 0.982,
+            lo: 0.965,
+            hi: 0.991,
+            effective: 400.0,
+        };
         assert_eq!(proportion(&share), "98.2\u{202f}% (96.5–99.1)");
     }
 }

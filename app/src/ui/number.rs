@@ -12,8 +12,9 @@ pub fn Missing(
     #[prop(into)]
     reason: String,
 ) -> impl IntoView {
+    let title = reason.clone();
     view! {
-        <abbr class="missing" title=reason.clone()>
+        <abbr class="missing" title=title>
             <span aria-hidden="true">"–"</span>
             <span class="sr-only">{reason}</span>
         </abbr>
@@ -35,7 +36,9 @@ pub fn Num(
     match (value, interval) {
         (None, _) => view! { <Missing reason=missing /> }.into_any(),
         (Some(value), None) => format::number(value).into_any(),
-        (Some(value), Some((lo, hi))) => format::with_interval(value, Some(lo), Some(hi)).into_any(),
+        (Some(value), Some((lo, hi))) => {
+            format::with_interval(value, Some(lo), Some(hi)).into_any()
+        }
     }
 }
 

@@ -4,15 +4,27 @@ use leptos::prelude::*;
 
 /// A moment in the ISO form that `<time datetime>` wants: `2026-11-29T13:57:12Z`.
 pub fn iso(unix_ms: i64) -> String {
-    let (date, seconds) = (unix_ms.div_euclid(86_400_000), unix_ms.rem_euclid(86_400_000) / 1000);
+    let (date, seconds) = (
+        unix_ms.div_euclid(86_400_000),
+        unix_ms.rem_euclid(86_400_000) / 1000,
+    );
     let (year, month, day) = civil(date);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 /// A moment as a person reads it: `2026-11-29 13:57 UTC`.
 pub fn plain(unix_ms: i64) -> String {
     let iso = iso(unix_ms);
-    format!("{} {} UTC", &iso[..iso.len() - 10], &iso[iso.len() - 9..iso.len() - 4])
+    format!(
+        "{} {} UTC",
+        &iso[..iso.len() - 10],
+        &iso[iso.len() - 9..iso.len() - 4]
+    )
 }
 
 /// How long ago: `just now`, `3 min ago`, `5 h ago`, `2 days ago`, then the date.
@@ -37,7 +49,11 @@ fn civil(day: i64) -> (i64, i64, i64) {
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -78,9 +94,13 @@ mod tests {
     #[test]
     fn an_age_is_told_in_the_unit_a_person_would_use() {
         let minute = 60_000;
-        for (minutes, expected) in
-            [(0, "just now"), (3, "3 min ago"), (61, "1 h ago"), (1500, "yesterday"), (4400, "3 days ago")]
-        {
+        for (minutes, expected) in [
+            (0, "just now"),
+            (3, "3 min ago"),
+            (61, "1 h ago"),
+            (1500, "yesterday"),
+            (4400, "3 days ago"),
+        ] {
             assert_eq!(ago(minutes * minute, 0), expected);
         }
         assert_eq!(ago(40 * 1440 * minute, 0), "1970-01-01");

@@ -58,7 +58,8 @@ impl Toasts {
 
     fn dismiss(self, id: u32) {
         // The page may be gone by the time the message's time is up.
-        self.shown.try_update(|shown| shown.retain(|toast| toast.id != id));
+        self.shown
+            .try_update(|shown| shown.retain(|toast| toast.id != id));
     }
 }
 
