@@ -1,0 +1,217 @@
+//! Points under load and what they leave behind. A finished point never changes again.
+
+use app::studio::LiveEvent;
+use measure::certificate::Certificate;
+use measure::curve::Ceiling;
+use measure::knobs::Facts;
+use measure::slo::Judgement;
+use measure::summary::Summary;
+use uuid::Uuid;
+
+use super::rows::{PointColumns, to_json};
+use super::{Store, StoreError, StoredPoint, append_event, clean, now_ms, reading, writing};
+
+/// A point that begins now.
+pub struct BeginPoint<'a> {
+    /// Its study.
+    pub study: Uuid,
+    /// The point.
+    pub point: Uuid,
+    /// When, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// What to announce.
+    pub event: &'a LiveEvent,
+}
+
+/// A point that was measured, with everything it leaves.
+pub struct FinishPoint<'a> {
+    /// Its study.
+    pub study: Uuid,
+    /// Index of its configuration.
+    pub configuration: u32,
+    /// The point.
+    pub point: Uuid,
+    /// When its clock started, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// Its numbers.
+    pub summary: &'a Summary,
+    /// Its certificate.
+    pub certificate: &'a Certificate,
+    /// The point under the study's SLO.
+    pub judgement: &'a Judgement,
+    /// Its scores, encoded.
+    pub scores: &'a [u8],
+    /// Its records, as Parquet.
+    pub records: &'a [u8],
+    /// The ceilings of its configuration, by attainment and by percentile.
+    pub ceilings: &'a (Option<Ceiling>, Option<Ceiling>),
+    /// What to announce.
+    pub event: &'a LiveEvent,
+}
+
+/// What became known of a configuration.
+pub struct FactsChange<'a> {
+    /// Its study.
+    pub study: Uuid,
+    /// Index of the configuration.
+    pub configuration: u32,
+    /// What is known.
+    pub facts: &'a Facts,
+    /// Whether its cache was reset before each point so far.
+    pub cache_cold: Option<bool>,
+    /// The study's engine in words and its search text, where they change too.
+    pub named: Option<(&'a str, &'a str)>,
+    /// What to announce.
+    pub event: &'a LiveEvent,
+}
+
+impl Store {
+    /// A study's points, in the order they run.
+    pub async fn points(&self, study: Uuid) -> Result<Vec<StoredPoint>, StoreError> {
+        const SQL: &str = "SELECT id, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state, started_ms, \
+                           finished_ms, summary, certificate, judgement FROM points WHERE study = $1 ORDER BY ordinal";
+        let rows: Vec<PointColumns> = reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(study)
+            .fetch_all(pool)
+            .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Points finished and all points of a study.
+    pub async fn count_points(&self, study: Uuid) -> Result<(u32, u32), StoreError> {
+        const SQL: &str = "SELECT COUNT(finished_ms), COUNT(*) FROM points WHERE study = $1";
+        let (finished, all): (i64, i64) = reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(study)
+            .fetch_one(pool)
+            .await?);
+        Ok((
+            u32::try_from(finished).unwrap_or(u32::MAX),
+            u32::try_from(all).unwrap_or(u32::MAX),
+        ))
+    }
+
+    /// A point goes under load; the number of its event.
+    pub async fn begin_point(&self, begin: &BeginPoint<'_>) -> Result<u64, StoreError> {
+        const SQL: &str = "UPDATE points SET state = 'running', started_ms = $3 WHERE id = $1 AND study = $2 AND state IN ('planned', 'interrupted')";
+        let BeginPoint {
+            study,
+            point,
+            started_ms,
+            event,
+        } = *begin;
+        Ok(writing!(self, |tx| {
+            let begun = sqlx::query(SQL)
+                .bind(point)
+                .bind(study)
+                .bind(started_ms)
+                .execute(&mut *tx)
+                .await?
+                .rows_affected();
+            if begun == 0 {
+                return Err(StoreError::OutOfTurn { what: "point" });
+            }
+            append_event!(tx, study, event)
+        }))
+    }
+
+    /// Stores a measured point whole; the number of its event.
+    pub async fn finish_point(&self, finish: &FinishPoint<'_>) -> Result<u64, StoreError> {
+        const POINT: &str = "UPDATE points SET state = 'finished', started_ms = $3, finished_ms = $4, summary = $5, certificate = $6, judgement = $7 \
+                             WHERE id = $1 AND study = $2 AND state = 'running'";
+        const DATA: &str = "INSERT INTO point_data (point, scores, records) VALUES ($1, $2, $3)";
+        const CEILINGS: &str =
+            "UPDATE configurations SET ceilings = $3 WHERE study = $1 AND ordinal = $2";
+        let FinishPoint {
+            study,
+            configuration,
+            point,
+            started_ms,
+            summary,
+            certificate,
+            judgement,
+            scores,
+            records,
+            ceilings,
+            event,
+        } = *finish;
+        let summary = to_json("summary", summary)?;
+        let certificate = to_json("certificate", certificate)?;
+        let judgement = to_json("judgement", judgement)?;
+        let ceilings = to_json("ceilings", ceilings)?;
+        Ok(writing!(self, |tx| {
+            let update = sqlx::query(POINT)
+                .bind(point)
+                .bind(study)
+                .bind(started_ms)
+                .bind(now_ms());
+            let update = update.bind(&summary).bind(&certificate).bind(&judgement);
+            if update.execute(&mut *tx).await?.rows_affected() == 0 {
+                return Err(StoreError::OutOfTurn { what: "point" });
+            }
+            sqlx::query(DATA)
+                .bind(point)
+                .bind(scores)
+                .bind(records)
+                .execute(&mut *tx)
+                .await?;
+            sqlx::query(CEILINGS)
+                .bind(study)
+                .bind(i64::from(configuration))
+                .bind(&ceilings)
+                .execute(&mut *tx)
+                .await?;
+            append_event!(tx, study, event)
+        }))
+    }
+
+    /// Records what became known of a configuration; the number of its event.
+    pub async fn record_facts(&self, change: &FactsChange<'_>) -> Result<u64, StoreError> {
+        const FACTS: &str = "UPDATE configurations SET facts = $3, cache_cold = $4 WHERE study = $1 AND ordinal = $2";
+        const NAMED: &str = "UPDATE studies SET engine = $2, search = $3 WHERE id = $1";
+        let FactsChange {
+            study,
+            configuration,
+            facts,
+            cache_cold,
+            named,
+            event,
+        } = *change;
+        let facts = to_json("facts", facts)?;
+        Ok(writing!(self, |tx| {
+            sqlx::query(FACTS)
+                .bind(study)
+                .bind(i64::from(configuration))
+                .bind(&facts)
+                .bind(cache_cold)
+                .execute(&mut *tx)
+                .await?;
+            if let Some((engine, search)) = named {
+                sqlx::query(NAMED)
+                    .bind(study)
+                    .bind(clean(engine))
+                    .bind(clean(search))
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            append_event!(tx, study, event)
+        }))
+    }
+
+    /// A point's scores, encoded, with the study they belong to.
+    pub async fn scores(&self, point: Uuid) -> Result<Option<(Uuid, Vec<u8>)>, StoreError> {
+        const SQL: &str = "SELECT p.study, d.scores FROM point_data d JOIN points p ON p.id = d.point WHERE d.point = $1";
+        Ok(reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(point)
+            .fetch_optional(pool)
+            .await?))
+    }
+
+    /// A point's records as Parquet.
+    pub async fn records(&self, point: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
+        const SQL: &str = "SELECT records FROM point_data WHERE point = $1";
+        Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
+            .bind(point)
+            .fetch_optional(pool)
+            .await?))
+    }
+}

@@ -1,0 +1,267 @@
+//! Studies as people see them: stored, listed, searched, renamed, deleted and brought back.
+
+use app::studio::{StudyFilter, StudyState};
+use measure::study::{PlannedPoint, StudySpec};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::rows::{ConfigurationColumns, StudyColumns, study_word, to_json};
+use super::{
+    Store, StoreError, StoredConfiguration, StoredStudy, changing, clean, now_ms, reading, writing,
+};
+
+/// A study to be stored, queued, with its plan.
+pub struct NewStudy<'a> {
+    /// Its id.
+    pub id: Uuid,
+    /// As it was stated.
+    pub spec: &'a StudySpec,
+    /// Its points, in the order they run.
+    pub plan: &'a [PlannedPoint],
+    /// Its engine in words.
+    pub engine: &'a str,
+    /// What a search looks through.
+    pub search: &'a str,
+    /// Runs on the simulator.
+    pub simulated: bool,
+    /// Identities of all engines that it puts under load.
+    pub engines: &'a [String],
+}
+
+/// A person's change; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+pub struct StudyChange {
+    /// New name.
+    pub name: Option<String>,
+    /// New tags, sorted.
+    pub tags: Option<Vec<String>>,
+    /// New note.
+    pub note: Option<String>,
+    /// What a search looks through from now on.
+    pub search: String,
+}
+
+/// Words of a search that count.
+const SEARCH_WORDS: usize = 16;
+
+/// The columns of a [`StoredStudy`].
+macro_rules! study_columns {
+    () => {
+        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested FROM studies "
+    };
+}
+
+/// Stores one planned point.
+macro_rules! insert_point {
+    ($tx:ident, $study:expr, $ordinal:expr, $point:expr) => {
+        sqlx::query(
+            "INSERT INTO points (id, study, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'planned')",
+        )
+        .bind(Uuid::now_v7())
+        .bind($study)
+        .bind(i64::from($point.configuration))
+        .bind($ordinal)
+        .bind($point.level.to_string())
+        .bind(i64::from($point.repeat))
+        .bind(i64::from($point.requests))
+        .bind(i64::try_from($point.estimated.0 / 1_000_000).unwrap_or(i64::MAX))
+        .execute(&mut *$tx)
+        .await?
+    };
+}
+impl Store {
+    /// Stores a study, its configurations and its planned points, and puts it in the queue.
+    pub async fn insert_study(&self, study: &NewStudy<'_>) -> Result<(), StoreError> {
+        let NewStudy {
+            id,
+            spec,
+            plan,
+            engine,
+            search,
+            simulated,
+            engines,
+        } = *study;
+        let text = to_json("study", spec)?;
+        let queued = study_word(StudyState::Queued);
+        writing!(self, |tx| {
+            // Studies are paged by their time of creation: no two share one.
+            let newest: Option<i64> = sqlx::query_scalar("SELECT MAX(created_ms) FROM studies")
+                .fetch_one(&mut *tx)
+                .await?;
+            let created_ms = now_ms().max(newest.unwrap_or(0) + 1);
+            sqlx::query(
+                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+            )
+            .bind(id)
+            .bind(clean(&spec.name))
+            .bind(&text)
+            .bind(queued)
+            .bind(simulated)
+            .bind(clean(engine))
+            .bind(clean(search))
+            .bind(created_ms)
+            .execute(&mut *tx)
+            .await?;
+            for engine in engines {
+                sqlx::query("INSERT INTO study_engines (study, engine) VALUES ($1, $2)")
+                    .bind(id)
+                    .bind(engine)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            for (ordinal, configuration) in (0i64..).zip(&spec.configurations) {
+                sqlx::query(
+                    "INSERT INTO configurations (id, study, ordinal, name) VALUES ($1, $2, $3, $4)",
+                )
+                .bind(Uuid::now_v7())
+                .bind(id)
+                .bind(ordinal)
+                .bind(clean(&configuration.name))
+                .execute(&mut *tx)
+                .await?;
+            }
+            for (ordinal, point) in (0i64..).zip(plan) {
+                insert_point!(tx, id, ordinal, point);
+            }
+        });
+        Ok(())
+    }
+
+    /// One study, deleted ones included.
+    pub async fn study(&self, id: Uuid) -> Result<Option<(StoredStudy, Option<i64>)>, StoreError> {
+        const SQL: &str = concat!(study_columns!(), "WHERE id = $1");
+        const DELETED: &str = "SELECT deleted_ms FROM studies WHERE id = $1";
+        let row: Option<StudyColumns> = reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(id)
+            .fetch_optional(pool)
+            .await?);
+        let Some(row) = row else { return Ok(None) };
+        let deleted: Option<Option<i64>> = reading!(self, |pool| sqlx::query_scalar(DELETED)
+            .bind(id)
+            .fetch_optional(pool)
+            .await?);
+        Ok(Some((row.try_into()?, deleted.flatten())))
+    }
+
+    /// Studies, newest first, deleted ones left out.
+    pub async fn studies(
+        &self,
+        filter: &StudyFilter,
+        limit: u32,
+    ) -> Result<Vec<StoredStudy>, StoreError> {
+        let words: Vec<String> = filter
+            .search
+            .split_whitespace()
+            .take(SEARCH_WORDS)
+            .map(like_word)
+            .collect();
+        let mut sql = String::from(concat!(
+            study_columns!(),
+            "WHERE deleted_ms IS NULL AND created_ms < $1"
+        ));
+        for index in 0..words.len() {
+            sql.push_str(&format!(" AND search LIKE ${} ESCAPE '\\'", index + 3));
+        }
+        sql.push_str(" ORDER BY created_ms DESC LIMIT $2");
+        let before = filter.before_ms.unwrap_or(i64::MAX);
+        let rows: Vec<StudyColumns> = reading!(self, |pool| {
+            // Built from constants and numbers alone.
+            let mut query = sqlx::query_as(AssertSqlSafe(sql))
+                .bind(before)
+                .bind(i64::from(limit));
+            for word in &words {
+                query = query.bind(word);
+            }
+            query.fetch_all(pool).await?
+        });
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// A study's configurations, in order.
+    pub async fn configurations(
+        &self,
+        study: Uuid,
+    ) -> Result<Vec<StoredConfiguration>, StoreError> {
+        const SQL: &str = "SELECT id, study, ordinal, facts, cache_cold, ceilings FROM configurations WHERE study = $1 ORDER BY ordinal";
+        let rows: Vec<ConfigurationColumns> = reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(study)
+            .fetch_all(pool)
+            .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// One configuration.
+    pub async fn configuration(&self, id: Uuid) -> Result<Option<StoredConfiguration>, StoreError> {
+        const SQL: &str = "SELECT id, study, ordinal, facts, cache_cold, ceilings FROM configurations WHERE id = $1";
+        let row: Option<ConfigurationColumns> = reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(id)
+            .fetch_optional(pool)
+            .await?);
+        row.map(TryInto::try_into).transpose()
+    }
+
+    /// Renames, tags, notes.
+    pub async fn change_study(&self, id: Uuid, change: &StudyChange) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE studies SET name = COALESCE($2, name), tags = COALESCE($3, tags), note = COALESCE($4, note), search = $5 \
+                           WHERE id = $1";
+        let StudyChange {
+            name,
+            tags,
+            note,
+            search,
+        } = change;
+        let tags = tags
+            .as_ref()
+            .map(|tags| to_json("tags", tags))
+            .transpose()?;
+        let (name, note) = (name.as_deref().map(clean), note.as_deref().map(clean));
+        changing!(
+            self,
+            sqlx::query(SQL)
+                .bind(id)
+                .bind(&name)
+                .bind(&tags)
+                .bind(&note)
+                .bind(clean(search))
+        );
+        Ok(())
+    }
+
+    /// Hides a study, or brings it back (`None`).
+    pub async fn set_deleted(&self, id: Uuid, deleted_ms: Option<i64>) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE studies SET deleted_ms = $2 WHERE id = $1";
+        changing!(self, sqlx::query(SQL).bind(id).bind(deleted_ms));
+        Ok(())
+    }
+
+    /// Removes for ever what was deleted before a time; how many.
+    pub async fn purge_deleted(&self, before_ms: i64) -> Result<u64, StoreError> {
+        const SQL: &str = "DELETE FROM studies WHERE deleted_ms < $1";
+        Ok(changing!(self, sqlx::query(SQL).bind(before_ms)))
+    }
+}
+
+/// A word as a LIKE pattern: it occurs anywhere, and its own signs mean themselves.
+fn like_word(word: &str) -> String {
+    let mut pattern = String::from("%");
+    for sign in clean(word).to_lowercase().chars() {
+        if matches!(sign, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(sign);
+    }
+    pattern.push('%');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_a_pattern_mean_themselves() {
+        assert_eq!(like_word("50%_A"), "%50\\%\\_a%");
+    }
+}

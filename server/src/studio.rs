@@ -1,0 +1,383 @@
+//! The studio as pages and the REST interface see it: [`LocalStudio`] implements [`Studio`] over the store and the
+//! supervisor. Each method checks, calls, and says what went wrong in the words of the person who asked.
+
+pub(crate) mod compare; // configurations side by side
+pub(crate) mod engines; // who is behind a URL
+mod launch; // may this study run?
+mod open; // making a studio, and ending it
+mod share; // what strangers with a link see
+pub(crate) mod views; // studies in memory
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use app::studio::{
+    Actor, CompareView, DatasetRow, EngineRow, LiveEvent, NamedSlo, ProbeReport, ProbeRequest,
+    ShareRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+};
+use async_trait::async_trait;
+use measure::slo::Slo;
+use measure::study::{Endpoint, FieldError, StudySpec};
+use tracing::error;
+use uuid::Uuid;
+
+pub use open::Settings;
+
+use crate::live::LiveHub;
+use crate::store::{Store, StoredStudy, StudyChange, now_ms};
+use crate::supervisor::Supervisor;
+use views::Model;
+
+/// The studio on this machine.
+pub struct LocalStudio {
+    store: Store,
+    live: Arc<LiveHub>,
+    supervisor: Arc<Supervisor>,
+    data_dir: PathBuf,
+    /// Held while the studio is open, so that no second server takes the data directory.
+    _lock: File,
+}
+
+/// Rows of the start page, when nobody says how many.
+const ROWS: u32 = 50;
+const MOST_ROWS: u32 = 500;
+
+/// The cause is logged here, once; people learn that the log has it.
+pub(crate) fn internal(cause: impl std::error::Error + 'static) -> StudioError {
+    error!(
+        cause = &cause as &dyn std::error::Error,
+        "a request failed inside the studio"
+    );
+    StudioError::Internal
+}
+
+pub(crate) fn missing(what: &str) -> StudioError {
+    StudioError::NotFound {
+        what: what.to_owned(),
+    }
+}
+
+pub(crate) fn conflict(message: impl Into<String>) -> StudioError {
+    StudioError::Conflict {
+        message: message.into(),
+    }
+}
+
+pub(crate) fn invalid(field: &str, message: impl Into<String>) -> StudioError {
+    StudioError::Invalid {
+        fields: vec![FieldError {
+            field: field.to_owned(),
+            message: message.into(),
+        }],
+    }
+}
+
+impl LocalStudio {
+    /// Live events of running studies.
+    pub fn live(&self) -> &LiveHub {
+        &self.live
+    }
+
+    /// A point's scores: the versioned block of columns that browsers read.
+    pub async fn scores(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        let found = self.store.scores(point).await.map_err(internal)?;
+        found
+            .map(|(_, scores)| scores)
+            .ok_or_else(|| missing("finished point"))
+    }
+
+    /// A point's records, as the Parquet file that is stored.
+    pub async fn records_parquet(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        self.store
+            .records(point)
+            .await
+            .map_err(internal)?
+            .ok_or_else(|| missing("finished point"))
+    }
+
+    /// A setting of the studio itself, such as the hash of its access token.
+    pub async fn setting(&self, key: &str) -> Result<Option<String>, StudioError> {
+        self.store.setting(key).await.map_err(internal)
+    }
+
+    /// Sets a setting, or forgets it (`None`).
+    pub async fn set_setting(&self, key: &str, value: Option<&str>) -> Result<(), StudioError> {
+        self.store.set_setting(key, value).await.map_err(internal)
+    }
+
+    /// A study that was not deleted.
+    async fn stored(&self, id: Uuid) -> Result<StoredStudy, StudioError> {
+        match self.store.study(id).await.map_err(internal)? {
+            Some((study, None)) => Ok(study),
+            _ => Err(missing("study")),
+        }
+    }
+
+    /// A study that was not deleted, whole.
+    async fn model(&self, id: Uuid) -> Result<Model, StudioError> {
+        let model = Model::load(&self.store, id).await.map_err(internal)?;
+        model
+            .filter(|model| model.deleted_ms.is_none())
+            .ok_or_else(|| missing("study"))
+    }
+
+    /// Moves a study and tells browsers; whether it was in the state to move from.
+    async fn move_study(
+        &self,
+        id: Uuid,
+        from: StudyState,
+        to: StudyState,
+    ) -> Result<bool, StudioError> {
+        let model = self.model(id).await?;
+        let mut moved = model;
+        moved.study.state = to;
+        let event = LiveEvent::State {
+            state: to,
+            problem: None,
+            remaining_ms: moved.remaining_ms(),
+        };
+        let Some(number) = self
+            .store
+            .move_study(id, from, &event)
+            .await
+            .map_err(internal)?
+        else {
+            return Ok(false);
+        };
+        self.live.announce(id, Some(number), event);
+        Ok(true)
+    }
+
+    async fn row(&self, study: StoredStudy) -> Result<StudyRow, StudioError> {
+        let configurations = self
+            .store
+            .configurations(study.id)
+            .await
+            .map_err(internal)?;
+        let (points_finished, points) =
+            self.store.count_points(study.id).await.map_err(internal)?;
+        let headline = |ceilings: &Option<String>| {
+            ceilings
+                .as_deref()
+                .and_then(|text| serde_json::from_str::<views::Ceilings>(text).ok()?.0)
+        };
+        let names = study
+            .spec
+            .configurations
+            .iter()
+            .map(|spec| spec.name.clone());
+        let ceilings = names
+            .zip(configurations.iter().map(|it| headline(&it.ceilings)))
+            .collect();
+        let StoredStudy {
+            id,
+            spec,
+            state,
+            tags,
+            simulated,
+            engine,
+            created_ms,
+            ..
+        } = study;
+        Ok(StudyRow {
+            id,
+            name: spec.name,
+            state,
+            simulated,
+            tags,
+            engine,
+            slo: spec.slo,
+            ceilings,
+            points_finished,
+            points,
+            created_ms,
+        })
+    }
+}
+
+#[async_trait]
+impl Studio for LocalStudio {
+    async fn studies(&self, _: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError> {
+        let limit = if filter.limit == 0 {
+            ROWS
+        } else {
+            filter.limit.min(MOST_ROWS)
+        };
+        let mut rows = Vec::new();
+        for study in self.store.studies(&filter, limit).await.map_err(internal)? {
+            rows.push(self.row(study).await?);
+        }
+        Ok(rows)
+    }
+
+    async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {
+        Ok(self.model(id).await?.view())
+    }
+
+    async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
+        let id = self.store_study(spec).await?;
+        self.supervisor.wake();
+        Ok(id)
+    }
+
+    async fn stop(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        if self
+            .move_study(id, StudyState::Queued, StudyState::Stopped)
+            .await?
+        {
+            return Ok(());
+        }
+        if self.store.request_stop(id).await.map_err(internal)? {
+            self.supervisor.stop_study(id);
+            return Ok(());
+        }
+        Err(conflict("the study does not run; there is nothing to stop"))
+    }
+
+    async fn resume(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        for from in [
+            StudyState::Interrupted,
+            StudyState::Stopped,
+            StudyState::Failed,
+        ] {
+            if self.move_study(id, from, StudyState::Queued).await? {
+                self.supervisor.wake();
+                return Ok(());
+            }
+        }
+        Err(conflict(
+            "only an interrupted, stopped or failed study can be resumed",
+        ))
+    }
+
+    async fn proceed(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        if self
+            .move_study(id, StudyState::Waiting, StudyState::Running)
+            .await?
+        {
+            self.supervisor.wake_study(id);
+            return Ok(());
+        }
+        Err(conflict(
+            "the study does not wait for its engine; there is nothing to continue",
+        ))
+    }
+
+    async fn edit(&self, _: &Actor, id: Uuid, edit: StudyEdit) -> Result<(), StudioError> {
+        let mut study = self.stored(id).await?;
+        let StudyEdit { name, tags, note } = launch::checked_edit(edit)?;
+        study.spec.name = name.clone().unwrap_or(study.spec.name);
+        study.tags = tags.clone().unwrap_or(study.tags);
+        let search = engines::search_text(&study.spec, &study.tags, &study.engine);
+        self.store
+            .change_study(
+                id,
+                &StudyChange {
+                    name,
+                    tags,
+                    note,
+                    search,
+                },
+            )
+            .await
+            .map_err(internal)
+    }
+
+    async fn delete(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        let study = self.stored(id).await?;
+        if matches!(study.state, StudyState::Running | StudyState::Waiting) {
+            return Err(conflict("the study runs; stop it before you delete it"));
+        }
+        self.move_study(id, StudyState::Queued, StudyState::Stopped)
+            .await?;
+        self.store
+            .set_deleted(id, Some(now_ms()))
+            .await
+            .map_err(internal)
+    }
+
+    async fn undelete(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        self.store
+            .study(id)
+            .await
+            .map_err(internal)?
+            .ok_or_else(|| missing("study"))?;
+        self.store.set_deleted(id, None).await.map_err(internal)
+    }
+
+    async fn probe(&self, _: &Actor, request: ProbeRequest) -> Result<ProbeReport, StudioError> {
+        self.probe_url(request).await
+    }
+
+    async fn engines(&self, _: &Actor) -> Result<Vec<EngineRow>, StudioError> {
+        self.store.engines().await.map_err(internal)
+    }
+
+    async fn save_engine(
+        &self,
+        _: &Actor,
+        name: String,
+        endpoint: Endpoint,
+    ) -> Result<EngineRow, StudioError> {
+        self.add_engine(name, endpoint).await
+    }
+
+    async fn delete_engine(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        let gone = self.store.delete_engine(id).await.map_err(internal)?;
+        gone.then_some(()).ok_or_else(|| missing("engine"))
+    }
+
+    async fn slos(&self, _: &Actor) -> Result<Vec<NamedSlo>, StudioError> {
+        self.store.slos().await.map_err(internal)
+    }
+
+    async fn save_slo(&self, _: &Actor, slo: NamedSlo) -> Result<(), StudioError> {
+        let slo = NamedSlo {
+            name: launch::checked_name("name", &slo.name)?,
+            slo: slo.slo,
+        };
+        self.store.save_slo(&slo).await.map_err(internal)
+    }
+
+    async fn delete_slo(&self, _: &Actor, name: String) -> Result<(), StudioError> {
+        let gone = self.store.delete_slo(&name).await.map_err(internal)?;
+        gone.then_some(()).ok_or_else(|| missing("SLO"))
+    }
+
+    async fn datasets(&self, _: &Actor) -> Result<Vec<DatasetRow>, StudioError> {
+        launch::datasets(&self.data_dir).map_err(internal)
+    }
+
+    async fn compare(
+        &self,
+        _: &Actor,
+        configurations: Vec<Uuid>,
+        slo: Option<Slo>,
+    ) -> Result<CompareView, StudioError> {
+        compare::compare(&self.store, &configurations, slo).await
+    }
+
+    async fn share(
+        &self,
+        _: &Actor,
+        study: Uuid,
+        expires_ms: Option<i64>,
+    ) -> Result<ShareRow, StudioError> {
+        self.mint_share(study, expires_ms).await
+    }
+
+    async fn shares(&self, _: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError> {
+        self.stored(study).await?;
+        self.store.shares(study).await.map_err(internal)
+    }
+
+    async fn revoke(&self, _: &Actor, share: Uuid) -> Result<(), StudioError> {
+        let revoked = self.store.revoke_share(share).await.map_err(internal)?;
+        revoked.then_some(()).ok_or_else(|| missing("link"))
+    }
+
+    async fn shared(&self, token: &str) -> Result<StudyView, StudioError> {
+        self.shared_view(token).await
+    }
+}

@@ -1,0 +1,208 @@
+//! May this study run? Everything that can be known before the first request is checked here, each error at its field.
+
+use crate::pending::sim;
+use std::io;
+use std::path::Path;
+
+use app::studio::{DatasetRow, StudioError, StudyEdit};
+use measure::knobs::Facts;
+use measure::study::{EngineSpec, FieldError, StudySpec};
+use measure::workload::Workload;
+use uuid::Uuid;
+
+use super::{LocalStudio, engines, internal, invalid};
+use crate::store::NewStudy;
+use crate::supervisor::plan_first_point;
+
+const NAME_LENGTH: usize = 200;
+const NOTE_LENGTH: usize = 20_000;
+const TAGS: usize = 20;
+const TAG_LENGTH: usize = 60;
+
+impl LocalStudio {
+    /// Checks and stores a study and puts it in the queue.
+    pub(super) async fn store_study(&self, spec: StudySpec) -> Result<Uuid, StudioError> {
+        let added = self.store.engines().await.map_err(internal)?;
+        let mut fields = spec.check();
+        if fields.is_empty() {
+            fields.extend(engines::check_added(&spec, &added));
+            fields.extend(check_simulator(&spec));
+            fields.extend(check_dataset(&spec, &self.data_dir));
+        }
+        if fields.is_empty() {
+            fields.extend(self.check_prompts(&spec).await);
+        }
+        if !fields.is_empty() {
+            return Err(StudioError::Invalid { fields });
+        }
+        let engine = engines::engine_words(&spec, &Facts::new());
+        let study = NewStudy {
+            id: Uuid::now_v7(),
+            spec: &spec,
+            plan: &spec.plan(),
+            engine: &engine,
+            search: &engines::search_text(&spec, &[], &engine),
+            simulated: matches!(spec.engine, EngineSpec::Simulator { .. }),
+            engines: &engines::identities(&spec),
+        };
+        self.store.insert_study(&study).await.map_err(internal)?;
+        Ok(study.id)
+    }
+
+    /// Makes the first point's prompts: a data set that cannot be used says so now, not in an hour.
+    async fn check_prompts(&self, spec: &StudySpec) -> Option<FieldError> {
+        let (spec, data_dir) = (spec.clone(), self.data_dir.clone());
+        let planned = tokio::task::spawn_blocking(move || plan_first_point(&spec, &data_dir)).await;
+        match planned {
+            Ok(Ok(())) => None,
+            Ok(Err(message)) => Some(FieldError {
+                field: "workload".into(),
+                message,
+            }),
+            Err(_) => Some(FieldError {
+                field: "workload".into(),
+                message: "the workload's prompts cannot be made".into(),
+            }),
+        }
+    }
+}
+
+/// The preset exists and takes these knobs.
+fn check_simulator(spec: &StudySpec) -> Vec<FieldError> {
+    let EngineSpec::Simulator { preset } = &spec.engine else {
+        return Vec::new();
+    };
+    if !sim::PRESETS.contains(&preset.as_str()) {
+        let message = format!(
+            "no such preset {preset:?}; there are {}",
+            sim::PRESETS.join(", ")
+        );
+        return vec![FieldError {
+            field: "engine.preset".into(),
+            message,
+        }];
+    }
+    let mut fields = Vec::new();
+    for (index, configuration) in spec.configurations.iter().enumerate() {
+        if let Err(cause) = sim::Config::preset(preset, &configuration.knobs) {
+            fields.push(FieldError {
+                field: format!("configurations[{index}].knobs"),
+                message: engines::sentence(&cause),
+            });
+        }
+    }
+    fields
+}
+
+/// A data set is a file of the studio's folder, never a path.
+fn check_dataset(spec: &StudySpec, data_dir: &Path) -> Option<FieldError> {
+    let Workload::ShareGptFile { file, .. } = &spec.workload else {
+        return None;
+    };
+    let refuse = |message: String| {
+        Some(FieldError {
+            field: "workload.file".into(),
+            message,
+        })
+    };
+    if Path::new(file)
+        .file_name()
+        .is_none_or(|name| name != file.as_str())
+    {
+        return refuse("name a file of the data set folder, without a path".into());
+    }
+    let folder = data_dir.join(DATASETS);
+    if !folder.join(file).is_file() {
+        return refuse(format!(
+            "no such file {file:?}; put it into {DATASETS} in the studio's data directory"
+        ));
+    }
+    None
+}
+
+/// The folder of data sets within the data directory.
+pub(crate) const DATASETS: &str = "datasets";
+
+/// ShareGPT files that can be named, by name.
+pub(super) fn datasets(data_dir: &Path) -> io::Result<Vec<DatasetRow>> {
+    let mut rows = Vec::new();
+    for entry in std::fs::read_dir(data_dir.join(DATASETS))? {
+        let entry = entry?;
+        let (file, metadata) = (
+            entry.file_name().to_string_lossy().into_owned(),
+            entry.metadata()?,
+        );
+        if metadata.is_file() && file.ends_with(".json") {
+            rows.push(DatasetRow {
+                file,
+                bytes: metadata.len(),
+            });
+        }
+    }
+    rows.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(rows)
+}
+
+/// A name that is neither empty nor a novel.
+pub(super) fn checked_name(field: &str, name: &str) -> Result<String, StudioError> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(invalid(field, "give it a name"));
+    }
+    if NAME_LENGTH < name.chars().count() {
+        return Err(invalid(field, format!("at most {NAME_LENGTH} characters")));
+    }
+    Ok(name.to_owned())
+}
+
+/// An edit within its bounds; tags trimmed, sorted, each once.
+pub(super) fn checked_edit(edit: StudyEdit) -> Result<StudyEdit, StudioError> {
+    let StudyEdit { name, tags, note } = edit;
+    let name = name.map(|name| checked_name("name", &name)).transpose()?;
+    let tags = tags.map(checked_tags).transpose()?;
+    if note
+        .as_ref()
+        .is_some_and(|note| NOTE_LENGTH < note.chars().count())
+    {
+        return Err(invalid("note", format!("at most {NOTE_LENGTH} characters")));
+    }
+    Ok(StudyEdit { name, tags, note })
+}
+
+fn checked_tags(tags: Vec<String>) -> Result<Vec<String>, StudioError> {
+    let mut tags: Vec<String> = tags
+        .iter()
+        .map(|tag| tag.trim().to_owned())
+        .filter(|tag| !tag.is_empty())
+        .collect();
+    tags.sort();
+    tags.dedup();
+    if TAGS < tags.len() {
+        return Err(invalid("tags", format!("at most {TAGS} tags")));
+    }
+    if tags.iter().any(|tag| TAG_LENGTH < tag.chars().count()) {
+        return Err(invalid(
+            "tags",
+            format!("a tag has at most {TAG_LENGTH} characters"),
+        ));
+    }
+    Ok(tags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_trimmed_sorted_and_each_once() {
+        let tags = ["b ", "", "a", "b"].map(String::from).to_vec();
+        assert_eq!(checked_tags(tags), Ok(vec!["a".to_owned(), "b".to_owned()]));
+    }
+
+    #[test]
+    fn a_name_has_bounds() {
+        assert_eq!(checked_name("name", "  x "), Ok("x".to_owned()));
+        assert!(checked_name("name", " ").is_err());
+        assert!(checked_name("name", &"x".repeat(NAME_LENGTH + 1)).is_err());
+    }
+}

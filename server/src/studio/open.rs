@@ -1,0 +1,109 @@
+//! Making a studio and ending it: data directory, database, supervisor.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::LocalStudio;
+use super::launch::DATASETS;
+use crate::live::LiveHub;
+use crate::store::{Database, OpenError, Store, now_ms};
+use crate::supervisor::Supervisor;
+
+/// What a studio is made of.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where studies are kept.
+    pub database: Database,
+    /// Where files are kept; one server a directory.
+    pub data_dir: PathBuf,
+    /// Puts studies that a previous server left behind back in the queue.
+    pub resume_interrupted: bool,
+}
+
+/// Deleted studies can be brought back for so long.
+const KEPT_DELETED_MS: i64 = 30 * 24 * 3600 * 1000;
+
+impl LocalStudio {
+    /// Opens the data directory and the database. Nothing runs before [`LocalStudio::start_supervisor`].
+    pub async fn open(settings: Settings) -> Result<Arc<Self>, OpenError> {
+        let Settings {
+            database,
+            data_dir,
+            resume_interrupted,
+        } = settings;
+        let lock = lock_data_dir(&data_dir)?;
+        let worker = worker_id(&data_dir).map_err(|cause| OpenError::DataDir {
+            path: data_dir.clone(),
+            cause,
+        })?;
+        let store = Store::open(&database).await?;
+        store
+            .purge_deleted(now_ms() - KEPT_DELETED_MS)
+            .await
+            .map_err(|cause| OpenError::Store { cause })?;
+        let live = Arc::new(LiveHub::new(store.clone()));
+        let supervisor = Supervisor::new(
+            store.clone(),
+            live.clone(),
+            worker,
+            data_dir.clone(),
+            resume_interrupted,
+        );
+        Ok(Arc::new(Self {
+            store,
+            live,
+            supervisor,
+            data_dir,
+            _lock: lock,
+        }))
+    }
+
+    /// Marks what a previous server left behind as interrupted, then measures what is queued, study after study.
+    pub async fn start_supervisor(&self) -> Result<(), OpenError> {
+        self.supervisor
+            .start()
+            .await
+            .map_err(|cause| OpenError::Store { cause })
+    }
+
+    /// Ends what runs (it can be resumed) and closes the database.
+    pub async fn shutdown(&self) {
+        self.supervisor.shutdown().await;
+        self.live.close();
+        self.store.close().await;
+    }
+}
+
+/// Makes the directory and takes it for this process.
+fn lock_data_dir(data_dir: &Path) -> Result<File, OpenError> {
+    let refuse = |cause| OpenError::DataDir {
+        path: data_dir.to_owned(),
+        cause,
+    };
+    std::fs::create_dir_all(data_dir.join(DATASETS)).map_err(refuse)?;
+    let lock = File::create(data_dir.join("lock")).map_err(refuse)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
+            path: data_dir.to_owned(),
+        }),
+        Err(TryLockError::Error(cause)) => Err(refuse(cause)),
+    }
+}
+
+/// This server's name among those that share a database; it outlives a restart, so that a server knows its own studies.
+fn worker_id(data_dir: &Path) -> std::io::Result<Uuid> {
+    let path = data_dir.join("worker");
+    if let Some(known) = std::fs::read_to_string(&path)
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+    {
+        return Ok(known);
+    }
+    let fresh = Uuid::now_v7();
+    std::fs::write(&path, fresh.to_string())?;
+    Ok(fresh)
+}

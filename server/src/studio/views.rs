@@ -1,0 +1,252 @@
+//! A study in memory, and the views made from it. The supervisor keeps one while it measures; pages get theirs from
+//! the store. No number is computed here: `measure` does that.
+
+use app::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
+use measure::curve::{By, Ceiling, CurvePoint, ceiling};
+use measure::study::ConfigurationSpec;
+use measure::summary::Capacity;
+use uuid::Uuid;
+
+use crate::store::{Store, StoreError, StoredConfiguration, StoredPoint, StoredStudy, now_ms};
+
+/// Ceilings of one curve: by attainment, by percentile. None before its first point.
+pub type Ceilings = (Option<Ceiling>, Option<Ceiling>);
+
+/// A study with all that is stored of it, data apart.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The study.
+    pub study: StoredStudy,
+    /// When it was deleted.
+    pub deleted_ms: Option<i64>,
+    /// Its configurations.
+    pub configurations: Vec<StoredConfiguration>,
+    /// Its points, in the order they run.
+    pub points: Vec<StoredPoint>,
+}
+
+impl Model {
+    /// Reads a study. Its last event is read first: what happens meanwhile is told again, never lost.
+    pub async fn load(store: &Store, id: Uuid) -> Result<Option<Self>, StoreError> {
+        let Some((study, deleted_ms)) = store.study(id).await? else {
+            return Ok(None);
+        };
+        let configurations = store.configurations(id).await?;
+        let points = store.points(id).await?;
+        Ok(Some(Self {
+            study,
+            deleted_ms,
+            configurations,
+            points,
+        }))
+    }
+
+    /// The whole view.
+    pub fn view(&self) -> StudyView {
+        let StoredStudy {
+            id,
+            spec,
+            state,
+            problem,
+            tags,
+            note,
+            created_ms,
+            last_event,
+            ..
+        } = self.study.clone();
+        let configurations = self
+            .configurations
+            .iter()
+            .map(|it| self.configuration_view(it))
+            .collect();
+        let points = self.points.iter().map(point_view).collect();
+        let remaining_ms = self.remaining_ms();
+        StudyView {
+            id,
+            spec,
+            state,
+            problem,
+            tags,
+            note,
+            configurations,
+            points,
+            remaining_ms,
+            created_ms,
+            last_event,
+        }
+    }
+
+    /// One configuration's view.
+    pub fn configuration_view(&self, stored: &StoredConfiguration) -> ConfigurationView {
+        let StoredConfiguration {
+            id,
+            ordinal,
+            facts,
+            cache_cold,
+            ..
+        } = stored.clone();
+        let (ceiling, ceiling_by_percentile) = self.ceilings(ordinal);
+        ConfigurationView {
+            id,
+            spec: self.spec_of(ordinal),
+            facts,
+            cache_cold,
+            ceiling,
+            ceiling_by_percentile,
+        }
+    }
+
+    /// The configuration as it was stated.
+    pub fn spec_of(&self, ordinal: u32) -> ConfigurationSpec {
+        let unknown = || ConfigurationSpec {
+            name: String::new(),
+            knobs: Default::default(),
+            turn: Default::default(),
+        };
+        self.study
+            .spec
+            .configurations
+            .get(ordinal as usize)
+            .cloned()
+            .unwrap_or_else(unknown)
+    }
+
+    /// A configuration's ceilings under the study's SLO: by attainment, by percentile.
+    pub fn ceilings(&self, ordinal: u32) -> Ceilings {
+        let views: Vec<PointView> = self
+            .points
+            .iter()
+            .filter(|point| point.configuration == ordinal)
+            .map(point_view)
+            .collect();
+        ceilings(&views)
+    }
+
+    /// Estimated milliseconds until it is done: planned times, corrected by how long finished points really took.
+    pub fn remaining_ms(&self) -> Option<u64> {
+        matches!(self.study.state, StudyState::Queued | StudyState::Running)
+            .then(|| remaining(&self.points, now_ms()))
+    }
+}
+
+/// A point's view.
+pub fn point_view(stored: &StoredPoint) -> PointView {
+    let StoredPoint {
+        id,
+        configuration,
+        level,
+        repeat,
+        planned_requests,
+        state,
+        started_ms,
+        summary,
+        certificate,
+        judgement,
+        ..
+    } = stored.clone();
+    PointView {
+        id,
+        configuration,
+        level,
+        repeat,
+        state,
+        planned_requests,
+        summary,
+        certificate,
+        judgement,
+        started_ms,
+    }
+}
+
+/// The ceilings of one curve.
+pub fn ceilings(points: &[PointView]) -> Ceilings {
+    let curve: Vec<CurvePoint<'_>> = points.iter().filter_map(curve_point).collect();
+    if curve.is_empty() {
+        return (None, None);
+    }
+    (
+        Some(ceiling(&curve, By::Attainment)),
+        Some(ceiling(&curve, By::Percentile)),
+    )
+}
+
+fn curve_point(point: &PointView) -> Option<CurvePoint<'_>> {
+    let (summary, certificate) = (point.summary.as_ref()?, point.certificate.as_ref()?);
+    Some(CurvePoint {
+        level: point.level,
+        offered: summary.offered_rate,
+        above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
+        innocence: certificate.innocence,
+        judgement: point.judgement.as_ref()?,
+    })
+}
+
+fn remaining(points: &[StoredPoint], now_ms: i64) -> u64 {
+    let (mut planned, mut taken, mut left) = (0, 0, 0);
+    for point in points {
+        match (point.state, point.started_ms, point.finished_ms) {
+            (PointState::Finished, Some(started), Some(finished)) => {
+                planned += point.estimated_ms;
+                taken += finished.abs_diff(started);
+            }
+            (PointState::Running, Some(started), _) => {
+                left += point.estimated_ms.saturating_sub(now_ms.abs_diff(started))
+            }
+            _ => left += point.estimated_ms,
+        }
+    }
+    let factor = if planned == 0 {
+        1.0
+    } else {
+        (taken as f64 / planned as f64).clamp(0.25, 4.0)
+    };
+    (left as f64 * factor) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::units::Level;
+
+    use super::*;
+
+    fn point(state: PointState, started_ms: Option<i64>, finished_ms: Option<i64>) -> StoredPoint {
+        StoredPoint {
+            id: Uuid::nil(),
+            configuration: 0,
+            ordinal: 0,
+            level: Level::Inf,
+            repeat: 0,
+            planned_requests: 1,
+            estimated_ms: 10_000,
+            state,
+            started_ms,
+            finished_ms,
+            summary: None,
+            certificate: None,
+            judgement: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(points: &[StoredPoint], expected: u64) {
+        assert_eq!(remaining(points, 100_000), expected);
+    }
+
+    #[test]
+    fn time_left_is_planned_time_less_what_passed() {
+        check(
+            &[
+                point(PointState::Planned, None, None),
+                point(PointState::Running, Some(96_000), None),
+            ],
+            16_000,
+        );
+        check(&[point(PointState::Running, Some(0), None)], 0);
+    }
+
+    #[test]
+    fn time_left_learns_from_finished_points() {
+        let slow = point(PointState::Finished, Some(0), Some(20_000));
+        check(&[slow, point(PointState::Planned, None, None)], 20_000);
+    }
+}
