@@ -1,0 +1,47 @@
+//! wasm-bindgen as a library: from the compiler's module to the browser's module and its script.
+//!
+//! The library's version is pinned to that of the crate `wasm-bindgen`, so that the two never differ.
+
+use super::workshop;
+use crate::fingerprint::{Fingerprint, is_current, keep};
+use crate::step::unchanged;
+use anyhow::Context;
+use std::fs;
+use std::path::{Path, PathBuf};
+use wasm_bindgen_cli_support::Bindgen;
+
+/// Writes `frontend.js`, `frontend_bg.wasm` and perhaps `snippets/`, and returns their folder.
+///
+/// The script holds no address of the module: the page names both, because both have hashed names.
+pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
+    let folder = workshop().join(if dev { "bindings-dev" } else { "bindings" });
+    let stamp = folder.join("stamp");
+    let fingerprint = Fingerprint::default()
+        .word(if dev { "dev" } else { "release" })
+        .tree(module)?
+        .finish();
+    if is_current(&stamp, &fingerprint) {
+        unchanged("bindings");
+        return Ok(folder);
+    }
+    if folder.is_dir() {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    generate(module, &folder, dev)?;
+    keep(&stamp, &fingerprint)?;
+    Ok(folder)
+}
+
+fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
+    Bindgen::new()
+        .input_path(module)
+        .web(true)?
+        .typescript(false)
+        .omit_default_module_path(true)
+        .debug(dev)
+        .remove_name_section(!dev)
+        .remove_producers_section(!dev)
+        .generate(folder)
+        .with_context(|| format!("cannot make bindings for {}", module.display()))
+}

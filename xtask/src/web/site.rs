@@ -1,0 +1,254 @@
+//! The folder that the server serves or embeds: hashed names, compressed copies, one manifest.
+//!
+//! A file's name carries the first digits of its SHA-256, so that browsers may keep it for ever. Files
+//! that have not changed are not written again, and compressed copies are made once per content.
+
+use super::folder;
+use crate::fingerprint::sha256;
+use crate::paths::at;
+use anyhow::{Context, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The style sheet is these files, joined in this order.
+const STYLES: [&str; 5] = ["tokens", "base", "layout", "components", "study"];
+const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
+
+/// What each asset weighs, by plain name: as it is, gzipped, and under brotli.
+#[derive(Debug, Default)]
+pub struct Weight(BTreeMap<String, [u64; 3]>);
+
+impl Weight {
+    /// One line per asset.
+    pub fn print(&self) {
+        for (name, [plain, gz, br]) in &self.0 {
+            println!(
+                "    {name:<16} {:>9}  gz {:>9}  br {:>9}",
+                kb(*plain),
+                kb(*gz),
+                kb(*br)
+            );
+        }
+    }
+
+    /// Fails when the app's own module and script weigh more than `limit` bytes, gzipped.
+    pub fn check(&self, limit: u64) -> anyhow::Result<()> {
+        let gz = |name: &str| self.0.get(name).map_or(0, |[_, gz, _]| *gz);
+        let app = gz("frontend.js") + gz("frontend.wasm");
+        println!("    module and script together: {} gzipped", kb(app));
+        if app > limit {
+            bail!(
+                "module and script weigh {} gzipped, more than {}: see what grew with `twiggy top`",
+                kb(app),
+                kb(limit)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Writes the site from the bindings' folder, the npm packages and `public`.
+pub fn write(bindings: &Path, packages: &Path, dev: bool) -> anyhow::Result<Weight> {
+    let mut site = Site {
+        dev,
+        ..Site::default()
+    };
+    site.add("frontend.js", &read(&bindings.join("frontend.js"))?)?;
+    site.add("frontend.wasm", &read(&bindings.join("frontend_bg.wasm"))?)?;
+    site.add("plotly.js", &read(&packages.join(PLOTLY))?)?;
+    site.add("app.css", &styles()?)?;
+    for (name, file) in other_public_files()? {
+        site.add(&name, &read(&file)?)?;
+    }
+    let snippets = bindings.join("snippets");
+    for file in crate::fingerprint::files(&snippets)? {
+        let name = file.strip_prefix(bindings)?.to_string_lossy().into_owned();
+        site.put(&name, &read(&file)?)?;
+    }
+    site.finish()
+}
+
+#[derive(Default)]
+struct Site {
+    dev: bool,
+    manifest: BTreeMap<String, String>,
+    kept: BTreeSet<PathBuf>,
+    weight: Weight,
+}
+
+impl Site {
+    /// Adds an asset under a name that carries its content's hash.
+    fn add(&mut self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let hashed = hashed_name(name, bytes);
+        let sizes = self.put(&hashed, bytes)?;
+        self.manifest
+            .insert(name.to_owned(), format!("assets/{hashed}"));
+        self.weight.0.insert(name.to_owned(), sizes);
+        Ok(())
+    }
+
+    /// Writes a file and its compressed copies, unless they are there.
+    fn put(&mut self, name: &str, bytes: &[u8]) -> anyhow::Result<[u64; 3]> {
+        let file = folder().join("assets").join(name);
+        let gz = with_suffix(&file, "gz");
+        let br = with_suffix(&file, "br");
+        write_if_changed(&file, bytes)?;
+        if !newer(&gz, &file) {
+            write_file(&gz, &gzipped(bytes)?)?;
+        }
+        if !newer(&br, &file) {
+            write_file(&br, &brotlied(bytes, if self.dev { 4 } else { 9 })?)?;
+        }
+        let sizes = [
+            bytes.len() as u64,
+            fs::metadata(&gz)?.len(),
+            fs::metadata(&br)?.len(),
+        ];
+        self.kept.extend([file, gz, br]);
+        Ok(sizes)
+    }
+
+    /// Writes the manifest and removes what no longer belongs.
+    fn finish(mut self) -> anyhow::Result<Weight> {
+        let manifest = folder().join("manifest.json");
+        write_if_changed(
+            &manifest,
+            serde_json::to_string_pretty(&self.manifest)?.as_bytes(),
+        )?;
+        self.kept.insert(manifest);
+        for file in crate::fingerprint::files(&folder())? {
+            if !self.kept.contains(&file) {
+                fs::remove_file(&file)
+                    .with_context(|| format!("cannot remove {}", file.display()))?;
+            }
+        }
+        Ok(self.weight)
+    }
+}
+
+fn styles() -> anyhow::Result<Vec<u8>> {
+    let mut sheet = Vec::new();
+    for style in STYLES {
+        let file = at("public/css").join(format!("{style}.css"));
+        if file.is_file() {
+            sheet.extend(read(&file)?);
+            sheet.push(b'\n');
+        } else {
+            println!("    public/css/{style}.css is not there");
+        }
+    }
+    Ok(sheet)
+}
+
+/// Icons, pictures, fonts: everything in `public` but the style sheets.
+fn other_public_files() -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let public = at("public");
+    let mut found = Vec::new();
+    for file in crate::fingerprint::files(&public)? {
+        let name = file.strip_prefix(&public)?.to_string_lossy().into_owned();
+        if !name.starts_with("css/") {
+            found.push((name, file));
+        }
+    }
+    Ok(found)
+}
+
+/// `icons/app.svg` becomes `icons/app.0123456789abcdef.svg`.
+fn hashed_name(name: &str, bytes: &[u8]) -> String {
+    let hash = &sha256(bytes)[..16];
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}.{hash}.{ending}"),
+        None => format!("{name}.{hash}"),
+    }
+}
+
+fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Whether `copy` exists and was made after `original`.
+fn newer(copy: &Path, original: &Path) -> bool {
+    let time = |file: &Path| fs::metadata(file).and_then(|data| data.modified());
+    matches!((time(copy), time(original)), (Ok(copy), Ok(original)) if original <= copy)
+}
+
+fn gzipped(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?)
+}
+
+fn brotlied(bytes: &[u8], quality: i32) -> anyhow::Result<Vec<u8>> {
+    let params = brotli::enc::BrotliEncoderParams {
+        quality,
+        lgwin: 22,
+        ..Default::default()
+    };
+    let mut compressed = Vec::new();
+    brotli::BrotliCompress(&mut &bytes[..], &mut compressed, &params)?;
+    Ok(compressed)
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+fn write_if_changed(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if fs::read(file).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    write_file(file, bytes)
+}
+
+fn write_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn kb(bytes: u64) -> String {
+    format!("{:.1} kB", bytes as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_name_carries_the_hash_before_its_ending() {
+        assert_eq!(
+            hashed_name("icons/app.svg", b"abc"),
+            "icons/app.ba7816bf8f01cfea.svg"
+        );
+        assert_eq!(hashed_name("LICENSE", b"abc"), "LICENSE.ba7816bf8f01cfea");
+    }
+
+    #[test]
+    fn compressed_copies_open_to_the_original() -> anyhow::Result<()> {
+        let original = b"the quick brown fox ".repeat(500);
+        let mut gz = Vec::new();
+        flate2::read::GzDecoder::new(&gzipped(&original)?[..]).read_to_end(&mut gz)?;
+        let mut br = Vec::new();
+        brotli::BrotliDecompress(&mut &brotlied(&original, 9)?[..], &mut br)?;
+        assert_eq!([&gz, &br], [&original, &original]);
+        Ok(())
+    }
+
+    #[test]
+    fn an_app_over_the_limit_fails_and_plotly_does_not_count() {
+        let weight = Weight(BTreeMap::from([
+            ("frontend.js".to_owned(), [9, 40_000, 9]),
+            ("frontend.wasm".to_owned(), [9, 500_000, 9]),
+            ("plotly.js".to_owned(), [9, 900_000, 9]),
+        ]));
+        assert!(weight.check(600_000).is_ok());
+        assert!(weight.check(500_000).is_err());
+    }
+}
