@@ -20,7 +20,9 @@ pub enum Arrival {
 /// Offsets of `count` starts from the start of the point, in order; the first lies one gap after the start for Poisson and
 /// at zero for constant. `inf` and closed loops start everything at zero (a closed loop waits for its slots instead).
 pub fn starts(arrival: Arrival, level: Level, count: usize, seed: u64) -> Vec<Nanos> {
-    let Some(rate) = level.rate() else { return vec![Nanos::ZERO; count] };
+    let Some(rate) = level.rate() else {
+        return vec![Nanos::ZERO; count];
+    };
     let mut draws = Draws::new(seed);
     let mut at = 0.0;
     (0..count)

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::quantile::percentile_linear;
 use crate::request::RequestRecord;
-use crate::units::Nanos;
+use crate::summary::rate;
+use crate::units::{Nanos, three_digits};
 
 /// The certificate's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,14 +49,166 @@ pub struct Certificate {
     pub sent_over_offered: Option<f64>,
     /// Connections opened inside the clock.
     pub fresh_connections: u32,
-    /// Share of reads that carried more than one token-bearing event.
+    /// Reads that carried more than one token-bearing event.
     pub coalesced_reads: u32,
     /// What the client saw of itself.
     pub client: ClientEvidence,
 }
 
+/// Every threshold of the certificate, with its reason.
+mod thresholds {
+    use crate::units::Nanos;
+
+    /// p99 of dispatch lag: 1 % of a 500 ms TTFT bound, less than any page prints.
+    pub const LAG_SUSPECT: Nanos = Nanos::from_millis(5);
+    /// p99 of dispatch lag: a tenth of a 500 ms TTFT bound; the client is part of what was measured.
+    pub const LAG_VOID: Nanos = Nanos::from_millis(50);
+    /// Where everything starts at once, sending takes its time: judged as a share of the whole duration.
+    pub const BURST_SUSPECT: f64 = 0.02;
+    /// As [`BURST_SUSPECT`]: a tenth of the duration was spent sending.
+    pub const BURST_VOID: f64 = 0.1;
+    /// Sent over offered: a curve's place on the rate axis is wrong by 1 %.
+    pub const SENT_SUSPECT: f64 = 0.01;
+    /// Sent over offered: wrong by as much as the smallest difference that is not called noise.
+    pub const SENT_VOID: f64 = 0.05;
+    /// p99 of the load runtime's own poll lag: time stamps may be late by 1 % of a 500 ms bound.
+    pub const POLL_SUSPECT: Nanos = Nanos::from_millis(5);
+    /// p99 of the poll lag: as late as a whole 50 ms TPOT bound.
+    pub const POLL_VOID: Nanos = Nanos::from_millis(50);
+    /// Share of the process's cores in use: beyond it the operating system decides when a socket is read. The process
+    /// may hold the simulator too, so this alone never voids a point.
+    pub const CPU_SUSPECT: f64 = 0.9;
+}
+
 /// The certificate of one point.
 pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate {
-    let _ = (records, client);
-    todo!("measure helper")
+    let mut lags: Vec<f64> = records
+        .iter()
+        .filter_map(|record| Some(record.dispatch_lag()?.0 as f64))
+        .collect();
+    lags.sort_unstable_by(f64::total_cmp);
+    let lag = |p: f64| percentile_linear(&lags, p).map(|lag| Nanos(lag.round() as u64));
+    let sent_over_offered = sent_over_offered(records);
+    let mut findings: Vec<(Innocence, String)> = [
+        lag(99.0).and_then(|lag| late_sends(lag, records)),
+        sent_over_offered.and_then(slow_sends),
+        client.poll_lag_p99.and_then(late_reads),
+        busy(client),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.sort_by_key(|(innocence, _)| *innocence != Innocence::Void);
+    Certificate {
+        innocence: findings
+            .first()
+            .map_or(Innocence::Clean, |(innocence, _)| *innocence),
+        reasons: findings.into_iter().map(|(_, reason)| reason).collect(),
+        lag_p50: lag(50.0),
+        lag_p99: lag(99.0),
+        lag_max: lag(100.0),
+        sent_over_offered,
+        fresh_connections: records
+            .iter()
+            .filter(|record| record.connected_fresh)
+            .count() as u32,
+        coalesced_reads: records.iter().map(|record| record.coalesced_reads).sum(),
+        client,
+    }
 }
+
+/// Rates of the session starts that were sent: as sent, over as scheduled. Requests that never reached a connection
+/// are failures, not lateness.
+fn sent_over_offered(records: &[RequestRecord]) -> Option<f64> {
+    let starts = || {
+        records
+            .iter()
+            .filter(|record| record.turn == 0 && record.sent.is_some())
+    };
+    let offered = rate(starts().map(|record| record.scheduled))?;
+    Some(rate(starts().filter_map(|record| record.sent))? / offered)
+}
+
+fn late_sends(lag: Nanos, records: &[RequestRecord]) -> Option<(Innocence, String)> {
+    let (suspect, void) = lag_limits(records);
+    let innocence = graded(lag, suspect, void)?;
+    Some((
+        innocence,
+        format!("The client sent late: 1 % of requests left {lag} or more after their slot."),
+    ))
+}
+
+/// What counts as late: fixed spans, or shares of the duration where everything starts at once.
+fn lag_limits(records: &[RequestRecord]) -> (Nanos, Nanos) {
+    let first = records
+        .first()
+        .map(|record| record.scheduled)
+        .unwrap_or_default();
+    let at_once = 1 < records.len()
+        && records
+            .iter()
+            .filter(|record| record.turn == 0)
+            .all(|record| record.scheduled == first);
+    if !at_once {
+        return (thresholds::LAG_SUSPECT, thresholds::LAG_VOID);
+    }
+    let seconds = records
+        .iter()
+        .filter_map(|record| record.end)
+        .max()
+        .unwrap_or_default()
+        .since(first)
+        .as_secs_f64();
+    let share = |share: f64, least: Nanos| Nanos::from_secs_f64(seconds * share).max(least);
+    (
+        share(thresholds::BURST_SUSPECT, thresholds::LAG_SUSPECT),
+        share(thresholds::BURST_VOID, thresholds::LAG_VOID),
+    )
+}
+
+fn slow_sends(ratio: f64) -> Option<(Innocence, String)> {
+    let innocence = graded(
+        (1.0 - ratio).abs(),
+        thresholds::SENT_SUSPECT,
+        thresholds::SENT_VOID,
+    )?;
+    Some((
+        innocence,
+        format!(
+            "The client sent at {} % of the offered rate.",
+            three_digits(100.0 * ratio)
+        ),
+    ))
+}
+
+fn late_reads(lag: Nanos) -> Option<(Innocence, String)> {
+    let innocence = graded(lag, thresholds::POLL_SUSPECT, thresholds::POLL_VOID)?;
+    Some((
+        innocence,
+        format!(
+            "The client read late: its own clock ticks came {lag} late at their 99th percentile."
+        ),
+    ))
+}
+
+fn busy(client: ClientEvidence) -> Option<(Innocence, String)> {
+    let (used, cores) = (client.cpu_cores?, client.cores_available?);
+    (thresholds::CPU_SUSPECT * f64::from(cores) <= used).then(|| {
+        let text = format!(
+            "The process used {} of its {cores} cores: its clock may have waited for them.",
+            three_digits(used)
+        );
+        (Innocence::Suspect, text)
+    })
+}
+
+fn graded<T: PartialOrd>(value: T, suspect: T, void: T) -> Option<Innocence> {
+    match () {
+        () if void <= value => Some(Innocence::Void),
+        () if suspect <= value => Some(Innocence::Suspect),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

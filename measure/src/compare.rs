@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::curve::Ceiling;
 use crate::score::Score;
 use crate::slo::{Metric, Slo};
-use crate::units::Level;
+use crate::units::{Level, three_digits};
+
+mod attainment; // shares of good requests
+mod latency; // percentiles
+mod pairs; // the same sessions on both sides
 
 /// What can be said of a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,19 +73,165 @@ pub struct CeilingComparison {
 }
 
 /// Baseline against candidate at one level: paired by session, moving-block bootstrap over sessions in order of arrival.
-pub fn compare_points(baseline: &[Score], candidate: &[Score], level: Level, metric: Metric, percentile: f64, seed: u64) -> Comparison {
-    let _ = (baseline, candidate, level, metric, percentile, seed);
-    todo!("measure helper")
+/// Better means lower latency.
+pub fn compare_points(
+    baseline: &[Score],
+    candidate: &[Score],
+    level: Level,
+    metric: Metric,
+    percentile: f64,
+    seed: u64,
+) -> Comparison {
+    let (difference, verdict) =
+        match latency::difference(baseline, candidate, metric, percentile, seed) {
+            Ok(difference) => (Some(difference), verdict(difference, Wanted::Less)),
+            Err(why) => (None, Verdict::NotYetJudged { why }),
+        };
+    let remark = difference.and_then(|difference| remark(difference.relative));
+    Comparison {
+        level,
+        metric,
+        percentile,
+        difference,
+        verdict,
+        remark,
+    }
 }
 
 /// The difference in attainment (percentage points / 100, in `relative`) at one level, paired by session.
-pub fn compare_attainment(baseline: &[Score], candidate: &[Score], slo: &Slo, seed: u64) -> (Option<Difference>, Verdict) {
-    let _ = (baseline, candidate, slo, seed);
-    todo!("measure helper")
+pub fn compare_attainment(
+    baseline: &[Score],
+    candidate: &[Score],
+    slo: &Slo,
+    seed: u64,
+) -> (Option<Difference>, Verdict) {
+    match attainment::difference(baseline, candidate, slo, seed) {
+        Ok(difference) => (Some(difference), verdict(difference, Wanted::More)),
+        Err(why) => (None, Verdict::NotYetJudged { why }),
+    }
 }
 
-/// Two ceilings against each other.
+/// Two ceilings against each other. They differ for sure when one surely keeps the SLO where the other surely breaks it.
 pub fn compare_ceilings(baseline: Ceiling, candidate: Ceiling) -> CeilingComparison {
-    let _ = (baseline, candidate);
-    todo!("measure helper")
+    let (from, to) = (ends(baseline), ends(candidate));
+    let difference = bracketed(baseline, candidate);
+    let verdict = match (from, to) {
+        ((_, Some(baseline_hi)), (Some(candidate_lo), _)) if baseline_hi <= candidate_lo => {
+            Verdict::Better
+        }
+        ((Some(baseline_lo), _), (_, Some(candidate_hi))) if candidate_hi <= baseline_lo => {
+            Verdict::Worse
+        }
+        _ => Verdict::NotYetJudged {
+            why: overlap(from, to),
+        },
+    };
+    CeilingComparison {
+        difference,
+        verdict,
+        remark: difference.and_then(|difference| remark(difference.relative)),
+    }
 }
+
+/// Rates that a ceiling surely lies above and below.
+fn ends(ceiling: Ceiling) -> (Option<f64>, Option<f64>) {
+    match ceiling {
+        Ceiling::Bracket { lo, hi, .. } => (Some(lo), Some(hi)),
+        Ceiling::AtLeast { lo } => (Some(lo), None),
+        Ceiling::NoneKept { hi } => (None, Some(hi)),
+        // Ends that contradict each other are no ends.
+        Ceiling::Unresolved {
+            lo: Some(lo),
+            hi: Some(hi),
+        } if hi <= lo => (None, None),
+        Ceiling::Unresolved { lo, hi } => (lo, hi),
+    }
+}
+
+fn bracketed(baseline: Ceiling, candidate: Ceiling) -> Option<Difference> {
+    let (
+        Ceiling::Bracket {
+            value: from,
+            lo: from_lo,
+            hi: from_hi,
+        },
+        Ceiling::Bracket {
+            value: to,
+            lo: to_lo,
+            hi: to_hi,
+        },
+    ) = (baseline, candidate)
+    else {
+        return None;
+    };
+    Some(Difference {
+        relative: to / from - 1.0,
+        lo: to_lo / from_hi - 1.0,
+        hi: to_hi / from_lo - 1.0,
+        pairs: 0,
+    })
+}
+
+fn overlap(from: (Option<f64>, Option<f64>), to: (Option<f64>, Option<f64>)) -> String {
+    let least = [from.0, to.0].into_iter().flatten().min_by(f64::total_cmp);
+    let most = [from.1, to.1].into_iter().flatten().max_by(f64::total_cmp);
+    match (least, most) {
+        (Some(least), Some(most)) if least < most => format!(
+            "The brackets overlap; rates between {} and {} would narrow them.",
+            three_digits(least),
+            three_digits(most)
+        ),
+        (Some(least), None) => {
+            format!(
+                "No ceiling was found above {}; higher rates would find it.",
+                three_digits(least)
+            )
+        }
+        (None, Some(most)) => format!(
+            "No rate surely kept the SLO; rates below {} would.",
+            three_digits(most)
+        ),
+        _ => "No rate surely kept or broke the SLO; more requests at each rate would tell."
+            .to_owned(),
+    }
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    More,
+    Less,
+}
+
+fn verdict(difference: Difference, wanted: Wanted) -> Verdict {
+    let Difference {
+        relative, lo, hi, ..
+    } = difference;
+    match wanted {
+        Wanted::More if 0.0 < lo => Verdict::Better,
+        Wanted::Less if 0.0 < lo => Verdict::Worse,
+        Wanted::More if hi < 0.0 => Verdict::Worse,
+        Wanted::Less if hi < 0.0 => Verdict::Better,
+        _ => Verdict::NoDifference {
+            smallest_seen: (hi - relative).max(relative - lo),
+        },
+    }
+}
+
+/// Differences below this are noise until shown otherwise.
+const NOISE: f64 = 0.05;
+/// Above this, a configuration mistake is likelier than a discovery.
+const SUSPICIOUS: f64 = 0.3;
+
+fn remark(relative: f64) -> Option<String> {
+    match relative.abs() {
+        size if size < NOISE => Some("Under 5 %: noise until repeats show otherwise.".to_owned()),
+        size if SUSPICIOUS < size => {
+            Some("Over 30 %: look for a configuration mistake first.".to_owned())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

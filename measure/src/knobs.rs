@@ -1,6 +1,6 @@
 //! Engine settings, and what differs between two configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -102,8 +102,49 @@ pub enum Comparability {
 /// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling and
 /// knobs that only one engine has; otherwise one difference is the limit.
 pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
-    let _ = (baseline, candidate);
-    todo!("measure helper")
+    let names: BTreeSet<&String> = baseline.keys().chain(candidate.keys()).collect();
+    let mut differing: Vec<Differing> = names
+        .into_iter()
+        .map(|name| Differing {
+            name: name.clone(),
+            baseline: baseline.get(name).cloned(),
+            candidate: candidate.get(name).cloned(),
+        })
+        .filter(|pair| pair.value_of(&pair.baseline) != pair.value_of(&pair.candidate))
+        .collect();
+    if let Some(engine) = differing
+        .iter()
+        .find(|pair| pair.name == "engine" && !pair.is_one_sided())
+        .cloned()
+    {
+        differing.retain(|pair| !pair.comes_with_the_engine());
+        differing.push(engine);
+    }
+    match <[Differing; 1]>::try_from(differing) {
+        Ok([differing]) if !differing.is_one_sided() => Comparability::OneVariable { differing },
+        Ok(one) => Comparability::Confounded {
+            differing: one.into(),
+        },
+        Err(none) if none.is_empty() => Comparability::Identical,
+        Err(differing) => Comparability::Confounded { differing },
+    }
+}
+
+impl Differing {
+    fn value_of<'a>(&self, fact: &'a Option<Fact>) -> Option<&'a str> {
+        fact.as_ref().map(|fact| fact.value.trim())
+    }
+
+    /// Known on one side only.
+    pub fn is_one_sided(&self) -> bool {
+        self.baseline.is_none() || self.candidate.is_none()
+    }
+
+    /// Two engines have versions and model names of their own, and knobs that the other does not know.
+    fn comes_with_the_engine(&self) -> bool {
+        matches!(self.name.as_str(), "engine" | "version" | "model")
+            || self.name.starts_with("knob:") && self.is_one_sided()
+    }
 }
 
 /// A knob the simulator understands, for forms and checks.
@@ -157,6 +198,34 @@ pub fn simulator_knobs() -> Vec<KnobSpec> {
 
 /// Checks knobs for the simulator; the error names the knob and what is allowed.
 pub fn check_simulator_knobs(knobs: &Knobs) -> Result<(), String> {
-    let _ = knobs;
-    todo!("measure helper")
+    let specs = simulator_knobs();
+    for (name, value) in knobs {
+        let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+            let known = specs
+                .iter()
+                .map(|spec| spec.name)
+                .collect::<Vec<_>>()
+                .join(", ");
+            return Err(format!(
+                "the simulator has no knob {name:?}; it has {known}"
+            ));
+        };
+        match (&spec.default, value) {
+            (KnobValue::Switch(_), KnobValue::Switch(_)) => {}
+            (KnobValue::Switch(_), other) => {
+                return Err(format!("{name} must be on or off, got {other}"));
+            }
+            (_, KnobValue::Whole(number)) if (spec.min..=spec.max).contains(number) => {}
+            (_, other) => {
+                return Err(format!(
+                    "{name} must be a whole number from {} to {}, got {other}",
+                    spec.min, spec.max
+                ));
+            }
+        }
+    }
+    Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,17 +4,17 @@
 //! command line and every export call the same functions, so each number has one definition
 //! (docs/metrics.md gives them in words). Read the modules in this order.
 
-pub mod units; // nanoseconds, rates, levels, seeds
-pub mod request; // one request, from schedule to last token
-pub mod score; // what remains of a request when only its latencies matter
-pub mod quantile; // percentiles and their intervals
-pub mod sampling; // portable seeded draws
-pub mod slo; // what was promised, and was it kept
-pub mod summary; // one point
-pub mod certificate; // was the client innocent
-pub mod curve; // many points
-pub mod compare; // two curves
 pub mod arrival; // when requests start
-pub mod workload; // what they ask
+pub mod certificate; // was the client innocent
+pub mod compare; // two curves
+pub mod curve; // many points
 pub mod knobs; // engine settings and what differs between two configurations
-pub mod study; // from a spec to a plan of points
+pub mod quantile; // percentiles and their intervals
+pub mod request; // one request, from schedule to last token
+pub mod sampling; // portable seeded draws
+pub mod score; // what remains of a request when only its latencies matter
+pub mod slo; // what was promised, and was it kept
+pub mod study;
+pub mod summary; // one point
+pub mod units; // nanoseconds, rates, levels, seeds
+pub mod workload; // what they ask // from a spec to a plan of points

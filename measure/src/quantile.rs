@@ -1,14 +1,32 @@
 //! Percentiles by linear interpolation between order statistics, and their intervals.
+//!
+//! Requests of one point are not independent, so every interval goes by an *effective* sample size. An interval is
+//! an order-statistic interval for latencies of requests, a block bootstrap for gaps pooled over requests, and
+//! Wilson's for a share. Where the sample is too small for an upper end there is none: "at least".
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
+mod bootstrap; // moving blocks
+mod effective; // what an autocorrelated sample is worth
+mod interval; // ranks that enclose a percentile
+mod normal; // the normal distribution's inverse
+mod pooled; // gaps pooled over requests
+mod share; // Wilson
+
+pub use bootstrap::Blocks;
+pub use effective::Indicator;
+pub use interval::{needed_for, ranks};
+pub use normal::normal_quantile;
+pub use pooled::Pool;
+
 /// Percentile `p` (0 to 100) of *sorted* values by linear interpolation (numpy's default). `None` when empty.
 /// Any weight on an infinite value makes the result infinite.
 pub fn percentile_linear(sorted: &[f64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
-    let position = p / 100.0 * last as f64;
+    // Multiplied before divided: p95 of 101 values is then exactly the 96th, whatever follows it.
+    let position = (p.clamp(0.0, 100.0) * last as f64) / 100.0;
     let below = position.floor() as usize;
     let share = position - below as f64;
     if share == 0.0 {
@@ -36,7 +54,7 @@ pub struct Distribution {
     pub count: u32,
     /// How many of them are failures.
     pub failed: u32,
-    /// How many independent values the sample is worth (it is autocorrelated).
+    /// How many independent values the sample is worth (it is autocorrelated), as seen from its p95.
     pub effective: f64,
     /// Median.
     pub p50: Option<Estimate>,
@@ -59,8 +77,113 @@ pub struct Proportion {
     pub effective: f64,
 }
 
-/// Inverse of the standard normal distribution function for 0 < p < 1.
-pub fn normal_quantile(p: f64) -> f64 {
-    let _ = p;
-    todo!("measure helper: Wichura's AS 241 (PPND16), relative accuracy about 1e-16")
+/// Values of one metric, one a request, in order of arrival; failures are infinite.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    in_order: Vec<f64>,
+    sorted: Vec<f64>,
 }
+
+impl Sample {
+    /// Takes values in order of arrival, in nanoseconds.
+    pub fn new(in_order: Vec<f64>) -> Self {
+        let mut sorted = in_order.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self { in_order, sorted }
+    }
+
+    /// A percentile with its interval, and how many independent values the sample is worth for it; `None` when empty.
+    pub fn estimate(&self, p: f64) -> Option<(Estimate, f64)> {
+        let value = percentile_linear(&self.sorted, p)?;
+        let below: Indicator = self
+            .in_order
+            .iter()
+            .map(|x| {
+                if value.is_finite() {
+                    *x <= value
+                } else {
+                    x.is_finite()
+                }
+            })
+            .collect();
+        let effective = below.effective();
+        let (lo, hi) = ranks(effective as usize, p);
+        // Ranks among `effective` values, stretched to all of them, rounded outwards.
+        let stretch = self.sorted.len() as f64 / (effective as usize).max(1) as f64;
+        let at = |rank: f64| self.sorted[(rank as usize).clamp(1, self.sorted.len()) - 1];
+        let lo = lo.map(|rank| at((rank as f64 * stretch).floor()).min(value));
+        let hi = hi.map(|rank| at((rank as f64 * stretch).ceil()).max(value));
+        Some((
+            Estimate {
+                value: finite(value),
+                lo: lo.and_then(finite),
+                hi: hi.and_then(finite),
+            },
+            effective,
+        ))
+    }
+
+    /// p50, p95 and p99.
+    pub fn distribution(&self) -> Distribution {
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|p| self.estimate(p));
+        Distribution {
+            count: self.sorted.len() as u32,
+            failed: self
+                .sorted
+                .iter()
+                .rev()
+                .take_while(|x| x.is_infinite())
+                .count() as u32,
+            effective: p95.map_or(0.0, |(_, effective)| effective),
+            p50: p50.map(|(estimate, _)| estimate),
+            p95: p95.map(|(estimate, _)| estimate),
+            p99: p99.map(|(estimate, _)| estimate),
+        }
+    }
+}
+
+/// Nanoseconds, or `None` for infinity.
+fn finite(value: f64) -> Option<Nanos> {
+    value.is_finite().then(|| Nanos(value.round() as u64))
+}
+
+impl Distribution {
+    /// The estimate of one of the percentiles it holds.
+    pub fn at(&self, p: f64) -> Option<Estimate> {
+        match p {
+            50.0 => self.p50,
+            95.0 => self.p95,
+            99.0 => self.p99,
+            _ => None,
+        }
+    }
+
+    /// How many more requests an interval with two ends would take, going by what the requests so far were worth.
+    /// Zero when there are enough.
+    pub fn more_needed(&self, p: f64) -> u32 {
+        let worth = if self.count == 0 {
+            1.0
+        } else {
+            self.effective / f64::from(self.count)
+        };
+        let needed = (f64::from(needed_for(p)) / worth.max(1e-6)).ceil() as u32;
+        needed.saturating_sub(self.count)
+    }
+
+    /// `at least 812 ms; 268 more requests would give it an upper end`, for a percentile without an upper end.
+    pub fn at_least(&self, p: f64) -> Option<String> {
+        let estimate = self.at(p).filter(|estimate| estimate.hi.is_none())?;
+        let Some(lo) = estimate.lo else {
+            return Some("unbounded: failed requests weigh on it".to_owned());
+        };
+        let more = match self.more_needed(p) {
+            0 if 0 < self.failed => "failed requests leave it no upper end".to_owned(),
+            0 | 1 => "a few more requests would give it an upper end".to_owned(),
+            more => format!("{more} more requests would give it an upper end"),
+        };
+        Some(format!("at least {lo}; {more}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -195,7 +195,10 @@ impl RequestRecord {
 
     /// TTFA: first token-bearing event that is not thinking - sent.
     pub fn ttfa(&self) -> Option<Nanos> {
-        let first = self.chunks.iter().find(|chunk| chunk.kind != ChunkKind::Reasoning)?;
+        let first = self
+            .chunks
+            .iter()
+            .find(|chunk| chunk.kind != ChunkKind::Reasoning)?;
         Some(first.at.since(self.sent?))
     }
 
@@ -222,11 +225,16 @@ impl RequestRecord {
 
     /// Gaps between token-bearing events, in order; `chunks - 1` of them.
     pub fn gaps(&self) -> impl Iterator<Item = Nanos> + '_ {
-        self.chunks.windows(2).map(|pair| pair[1].at.since(pair[0].at))
+        self.chunks
+            .windows(2)
+            .map(|pair| pair[1].at.since(pair[0].at))
     }
 
-    /// The longest gap within the request.
+    /// The longest gap within the request. No value when several tokens came in one burst.
     pub fn stall(&self) -> Option<Nanos> {
+        if self.is_single_burst() {
+            return None;
+        }
         self.gaps().max()
     }
 
@@ -242,7 +250,9 @@ impl RequestRecord {
 
     /// Several tokens, all read at one moment: no pace is measurable.
     pub fn is_single_burst(&self) -> bool {
-        let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else { return false };
+        let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else {
+            return false;
+        };
         first.at == last.at && self.output_tokens.is_none_or(|n| n >= 2)
     }
 }

@@ -6,9 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quantile::{Estimate, Proportion};
-use crate::score::Score;
-use crate::summary::Summary;
 use crate::units::Nanos;
+
+mod judge; // was it kept
+mod parse; // text to SLO
+mod text; // SLO to text
+
+pub use judge::{judge, value};
+pub use parse::DEFAULT_ATTAINMENT;
 
 /// A latency that can be bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -114,6 +119,8 @@ pub struct Judgement {
     pub undetermined: u32,
     /// good / scheduled with its Wilson interval; `None` when nothing was scheduled.
     pub attainment: Option<Proportion>,
+    /// The share of requests that the SLO asks to be good.
+    pub target: f64,
     /// Attainment against its target.
     pub by_attainment: Keeps,
     /// All bounds' percentiles (and the error rate) against their thresholds.
@@ -124,35 +131,6 @@ pub struct Judgement {
     pub good_requests_per_s: Option<f64>,
     /// Tokens of good requests / D.
     pub good_tokens_per_s: Option<f64>,
-}
-
-impl Slo {
-    /// Whether one request is good.
-    pub fn judge_request(&self, score: &Score) -> Good {
-        let _ = score;
-        todo!("measure helper")
-    }
-}
-
-/// A point under an SLO. `summary` gives D and the pooled ITL, which scores do not hold.
-pub fn judge(scores: &[Score], summary: &Summary, slo: &Slo) -> Judgement {
-    let _ = (scores, summary, slo);
-    todo!("measure helper")
-}
-
-impl std::str::FromStr for Slo {
-    type Err = SloError;
-    fn from_str(text: &str) -> Result<Self, SloError> {
-        let _ = text;
-        todo!("measure helper")
-    }
-}
-
-impl std::fmt::Display for Slo {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let _ = f;
-        todo!("measure helper: canonical text; parses back to the same Slo")
-    }
 }
 
 impl TryFrom<String> for Slo {
@@ -167,3 +145,6 @@ impl From<Slo> for String {
         slo.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,12 @@ use crate::slo::Slo;
 use crate::units::{Level, Nanos, Seed};
 use crate::workload::Workload;
 
+mod check; // can it run
+mod exercise; // the goodput exercise
+mod plan; // its points
+
+pub use exercise::EXERCISE_SCALE;
+
 /// The wire dialect of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Api {
@@ -174,22 +180,22 @@ pub const MAX_REQUESTS: u32 = 100_000;
 impl StudySpec {
     /// Every error, each at its field; empty when the study can run.
     pub fn check(&self) -> Vec<FieldError> {
-        todo!("measure helper")
+        check::check(self)
     }
 
     /// The points in the order they run: configuration by configuration, level by level, repeat by repeat.
     pub fn plan(&self) -> Vec<PlannedPoint> {
-        todo!("measure helper")
+        plan::plan(self)
     }
 
     /// The seed of a level's repeat.
     pub fn point_seed(&self, level_index: u32, repeat: u32) -> Seed {
-        Seed(derive(self.seed.0, &[u64::from(level_index), u64::from(repeat)]))
-    }
-
-    /// The goodput exercise on the built-in simulator: eight rates, Poisson session starts, ShareGPT-shaped sessions,
-    /// prefix caching off and then on.
-    pub fn goodput_exercise() -> Self {
-        todo!("measure helper, tuned with the simulator")
+        Seed(derive(
+            self.seed.0,
+            &[u64::from(level_index), u64::from(repeat)],
+        ))
     }
 }
+
+#[cfg(test)]
+mod tests;

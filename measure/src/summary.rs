@@ -4,14 +4,16 @@
 //! counted, and every percentile carries the number of samples behind it. How a point is *judged* against a
 //! promise is the business of [`crate::slo`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantile::Distribution;
-use crate::request::{ErrorKind, RequestRecord};
+use crate::quantile::{Distribution, Pool, Sample};
+use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::slo::Metric;
 use crate::units::Nanos;
+
+mod capacity; // did the engine keep up
 
 /// Did the engine keep up with the arrivals?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,8 +124,202 @@ pub enum Discipline {
     ClosedLoop,
 }
 
-/// The numbers of one point from its records (warm-up left out), in schedule order.
+/// The numbers of one point from its records (warm-up left out), in any order.
 pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Failures) -> Summary {
-    let _ = (records, discipline, failures);
-    todo!("measure helper")
+    let mut arrived: Vec<&RequestRecord> = records.iter().collect();
+    arrived.sort_by_key(|record| record.scheduled);
+    let of = |value: fn(&RequestRecord) -> Option<Nanos>| distribution(&arrived, failures, value);
+    let Counts {
+        sent,
+        completed,
+        failures: by_kind,
+    } = count(records);
+    let tokens = tokens(records);
+    let duration = duration(records);
+    let per_second =
+        |amount: f64| (duration != Nanos::ZERO).then(|| amount / duration.as_secs_f64());
+    let (offered_rate, sent_rate) = rates(&arrived);
+    Summary {
+        duration,
+        scheduled: records.len() as u32,
+        sent,
+        completed,
+        failed: records.len() as u32 - completed,
+        failures: by_kind,
+        sessions: arrived
+            .iter()
+            .map(|record| record.session)
+            .collect::<BTreeSet<_>>()
+            .len() as u32,
+        offered_rate,
+        sent_rate,
+        completed_per_s: per_second(f64::from(completed)),
+        output_tokens: tokens.output,
+        output_unknown: tokens.output_unknown,
+        input_tokens: tokens.input,
+        cached_tokens: tokens.cached,
+        // Where nobody counted, there is no throughput, rather than none.
+        output_tokens_per_s: per_second(tokens.output as f64)
+            .filter(|_| tokens.output_counted || tokens.output_unknown == 0),
+        input_tokens_per_s: per_second(tokens.input as f64),
+        max_in_flight: max_in_flight(records),
+        tokens_per_chunk: tokens.per_chunk,
+        ttft: of(RequestRecord::ttft),
+        ttfa: of(RequestRecord::ttfa),
+        scheduled_ttft: of(RequestRecord::scheduled_ttft),
+        tpot: of(RequestRecord::tpot),
+        itl: pooled_gaps(&arrived, failures),
+        stall: of(RequestRecord::stall),
+        e2e: of(RequestRecord::e2e),
+        capacity: capacity::capacity(&arrived, discipline),
+    }
 }
+
+/// One value a request; a failed request is infinite or left out, one without a value is left out.
+fn distribution(
+    arrived: &[&RequestRecord],
+    failures: Failures,
+    value: fn(&RequestRecord) -> Option<Nanos>,
+) -> Distribution {
+    let values = arrived
+        .iter()
+        .filter_map(|record| match (record.is_ok(), failures) {
+            (true, _) => value(record).map(|nanos| nanos.0 as f64),
+            (false, Failures::AsInfinity) => Some(f64::INFINITY),
+            (false, Failures::SuccessesOnly) => None,
+        });
+    Sample::new(values.collect()).distribution()
+}
+
+/// Gaps pooled over requests; a failed request is one infinite gap, or left out.
+fn pooled_gaps(arrived: &[&RequestRecord], failures: Failures) -> Distribution {
+    let mut pool = Pool::default();
+    for record in arrived {
+        match (record.is_ok(), failures) {
+            (true, _) if record.is_single_burst() => {}
+            (true, _) => pool.push(record.gaps().map(|gap| gap.0 as f64)),
+            (false, Failures::AsInfinity) => pool.push([f64::INFINITY]),
+            (false, Failures::SuccessesOnly) => {}
+        }
+    }
+    // Any fixed seed: the same records must give the same interval for ever.
+    pool.distribution(0)
+}
+
+struct Counts {
+    sent: u32,
+    completed: u32,
+    failures: BTreeMap<ErrorKind, u32>,
+}
+
+fn count(records: &[RequestRecord]) -> Counts {
+    let mut counts = Counts {
+        sent: 0,
+        completed: 0,
+        failures: BTreeMap::new(),
+    };
+    for record in records {
+        counts.sent += u32::from(record.sent.is_some());
+        match record.outcome {
+            Outcome::Ok => counts.completed += 1,
+            Outcome::Error(kind) => *counts.failures.entry(kind).or_default() += 1,
+        }
+    }
+    counts
+}
+
+/// D: first scheduled request to the end of the last one.
+fn duration(records: &[RequestRecord]) -> Nanos {
+    let first = records.iter().map(|record| record.scheduled).min();
+    let last = records
+        .iter()
+        .filter_map(|record| record.end.or(record.sent))
+        .max();
+    last.unwrap_or_default().since(first.unwrap_or_default())
+}
+
+/// Offered and sent arrivals per second: of n session starts, the n - 1 gaps over the time between first and last.
+/// No rate where everything starts at once.
+fn rates(arrived: &[&RequestRecord]) -> (Option<f64>, Option<f64>) {
+    let starts = || arrived.iter().filter(|record| record.turn == 0);
+    let offered = rate(starts().map(|record| record.scheduled));
+    (
+        offered,
+        offered.and_then(|_| rate(starts().filter_map(|record| record.sent))),
+    )
+}
+
+pub(crate) fn rate(instants: impl Iterator<Item = Nanos> + Clone) -> Option<f64> {
+    let (first, last) = (instants.clone().min()?, instants.clone().max()?);
+    let seconds = last.since(first).as_secs_f64();
+    (0.0 < seconds).then(|| (instants.count() - 1) as f64 / seconds)
+}
+
+/// What went in and came out, in tokens.
+struct Tokens {
+    output: u64,
+    output_counted: bool,
+    output_unknown: u32,
+    input: u64,
+    cached: Option<u64>,
+    per_chunk: Option<f64>,
+}
+
+fn tokens(records: &[RequestRecord]) -> Tokens {
+    let known = || records.iter().filter_map(|record| record.output_tokens);
+    let streamed = || {
+        records
+            .iter()
+            .filter(|record| record.is_ok() && record.output_tokens.is_some())
+    };
+    let chunks: usize = streamed().map(|record| record.chunks.len()).sum();
+    let in_chunks: u64 = streamed()
+        .filter_map(|record| record.output_tokens)
+        .map(u64::from)
+        .sum();
+    // What a failed request made the engine read is known only where the engine said so.
+    let planned = |record: &RequestRecord| record.is_ok().then_some(record.input_tokens_planned);
+    let cached = || records.iter().filter_map(|record| record.cached_tokens);
+    Tokens {
+        output: known().map(u64::from).sum(),
+        output_counted: known().next().is_some(),
+        output_unknown: records
+            .iter()
+            .filter(|record| record.is_ok() && record.output_tokens.is_none())
+            .count() as u32,
+        input: records
+            .iter()
+            .filter_map(|record| record.prompt_tokens.or_else(|| planned(record)))
+            .map(u64::from)
+            .sum(),
+        cached: cached().next().map(|_| cached().map(u64::from).sum()),
+        per_chunk: (0 < chunks).then(|| in_chunks as f64 / chunks as f64),
+    }
+}
+
+/// Most intervals [sent, end) that overlap.
+fn max_in_flight(records: &[RequestRecord]) -> u32 {
+    let intervals = || {
+        records
+            .iter()
+            .filter_map(|record| Some((record.sent?, record.end?)))
+    };
+    // An end sorts before a start at the same instant: half open.
+    let mut steps: Vec<(Nanos, i32)> = intervals()
+        .flat_map(|(sent, end)| [(sent, 1), (end, -1)])
+        .collect();
+    steps.sort_unstable();
+    let mut now = 0;
+    steps
+        .iter()
+        .map(|(_, step)| {
+            now += step;
+            now
+        })
+        .max()
+        .unwrap_or(0)
+        .max(0) as u32
+}
+
+#[cfg(test)]
+mod tests;

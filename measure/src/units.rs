@@ -8,7 +8,9 @@ use std::ops::{Add, Sub};
 use serde::{Deserialize, Serialize};
 
 /// A span or an instant in nanoseconds. Instants count from the start of the point on a monotonic clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -23,6 +25,9 @@ impl Nanos {
 
     /// Seconds, rounded to the nanosecond; negative and non-finite values become zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
+        if !seconds.is_finite() {
+            return Self::ZERO;
+        }
         Self((seconds * 1e9).round() as u64)
     }
 
@@ -79,7 +84,11 @@ pub fn three_digits(value: f64) -> String {
 /// A number with `digits` significant digits (at least one) and no exponent.
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".into() } else { value.to_string() };
+        return if value == 0.0 {
+            "0".into()
+        } else {
+            value.to_string()
+        };
     }
     let magnitude = value.abs().log10().floor() as i32;
     let scale = 10f64.powi(digits - 1 - magnitude);
@@ -119,7 +128,11 @@ impl TryFrom<f64> for Rate {
         if 0.0 < per_second && per_second.is_finite() {
             return Ok(Self(per_second));
         }
-        Err(OutOfRange { what: "rate", allowed: "a number above 0, or inf", got: per_second.to_string() })
+        Err(OutOfRange {
+            what: "rate",
+            allowed: "a number above 0, or inf",
+            got: per_second.to_string(),
+        })
     }
 }
 
@@ -175,7 +188,11 @@ impl std::str::FromStr for Level {
         }
         if let Some(streams) = text.strip_prefix("c=") {
             let streams: u32 = streams.parse().map_err(|_| refuse())?;
-            return if streams == 0 { Err(refuse()) } else { Ok(Self::Concurrency(streams)) };
+            return if streams == 0 {
+                Err(refuse())
+            } else {
+                Ok(Self::Concurrency(streams))
+            };
         }
         let number: f64 = text.parse().map_err(|_| refuse())?;
         Rate::try_from(number).map(Self::Rate).map_err(|_| refuse())
@@ -281,6 +298,9 @@ mod tests {
     fn a_seed_is_text_in_json_so_that_javascript_cannot_round_it() {
         let json = serde_json::to_string(&Seed(9_007_199_254_740_993)).expect("json");
         assert_eq!(json, "\"9007199254740993\"");
-        assert_eq!(serde_json::from_str::<Seed>(&json).expect("back"), Seed(9_007_199_254_740_993));
+        assert_eq!(
+            serde_json::from_str::<Seed>(&json).expect("back"),
+            Seed(9_007_199_254_740_993)
+        );
     }
 }

@@ -3,10 +3,19 @@
 //! The built-in ShareGPT-shaped lengths are percentile tables of 30,731 turns of 5,054 ShareGPT conversations in
 //! llama-2 tokens (project-etalon/etalon, processed from ShareGPT).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sampling::Draws;
 use crate::units::Nanos;
+
+mod check; // is it a workload at all
+mod filter; // which rows of a ShareGPT file are used
+mod lengths; // draws of lengths
+
+pub use check::MAX_TOKENS;
+pub use filter::{Drop, filter_sharegpt};
 
 /// Lengths in tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +59,12 @@ pub struct ShareGptFilter {
 
 impl Default for ShareGptFilter {
     fn default() -> Self {
-        Self { min_prompt: 4, min_output: 4, max_prompt: 1024, max_total: 2048 }
+        Self {
+            min_prompt: 4,
+            min_output: 4,
+            max_prompt: 1024,
+            max_total: 2048,
+        }
     }
 }
 
@@ -111,41 +125,159 @@ pub struct WorkloadError {
 }
 
 impl Workload {
-    /// Checks every number.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        todo!("measure helper")
-    }
-
     /// Whether rates count sessions rather than single requests.
     pub fn is_multi_turn(&self) -> bool {
         match self {
-            Self::ShareGptShaped { max_turns, .. } | Self::ShareGptFile { max_turns, .. } => *max_turns > 1,
+            Self::ShareGptShaped { max_turns, .. } | Self::ShareGptFile { max_turns, .. } => {
+                *max_turns > 1
+            }
             Self::Synthetic { .. } => false,
         }
     }
 
     /// Fixed lengths make a toy: real traffic is never so even.
     pub fn is_toy(&self) -> bool {
-        matches!(self, Self::Synthetic { input: Lengths::Fixed { .. }, .. } | Self::Synthetic { output: Lengths::Fixed { .. }, .. })
+        matches!(
+            self,
+            Self::Synthetic {
+                input: Lengths::Fixed { .. },
+                ..
+            } | Self::Synthetic {
+                output: Lengths::Fixed { .. },
+                ..
+            }
+        )
     }
 
     /// The lengths of the next session; `None` for a file, whose sessions come from its rows.
     pub fn next_session(&self, draws: &mut Draws) -> Option<Vec<TurnLengths>> {
-        let _ = draws;
-        todo!("measure helper")
+        match self {
+            Self::ShareGptShaped {
+                scale,
+                max_turns,
+                think_ms,
+                max_context,
+            } => {
+                let limits = lengths::Limits {
+                    scale: *scale,
+                    max_turns: *max_turns,
+                    max_context: *max_context,
+                };
+                Some(lengths::sharegpt_session(
+                    &limits,
+                    Nanos::from_millis(*think_ms),
+                    draws,
+                ))
+            }
+            Self::Synthetic { input, output } => {
+                let (user, answer) = (input.draw(draws), output.draw(draws));
+                Some(vec![TurnLengths {
+                    user,
+                    answer,
+                    think: Nanos::ZERO,
+                }])
+            }
+            Self::ShareGptFile { .. } => None,
+        }
     }
 
     /// Sessions until they hold at least `requests` requests and at least `sessions` sessions; `None` for a file.
-    pub fn sessions(&self, seed: u64, sessions: usize, requests: usize) -> Option<Vec<Vec<TurnLengths>>> {
-        let _ = (seed, sessions, requests);
-        todo!("measure helper")
+    pub fn sessions(
+        &self,
+        seed: u64,
+        sessions: usize,
+        requests: usize,
+    ) -> Option<Vec<Vec<TurnLengths>>> {
+        let mut draws = Draws::new(seed);
+        let mut made = Vec::new();
+        let mut held = 0;
+        while made.len() < sessions || held < requests {
+            let session = self.next_session(&mut draws)?;
+            held += session.len();
+            made.push(session);
+        }
+        Some(made)
+    }
+
+    /// The pause between an answer and the next turn.
+    pub fn think(&self) -> Nanos {
+        match self {
+            Self::ShareGptShaped { think_ms, .. } | Self::ShareGptFile { think_ms, .. } => {
+                Nanos::from_millis(*think_ms)
+            }
+            Self::Synthetic { .. } => Nanos::ZERO,
+        }
+    }
+
+    /// Requests of a session on average, over a fixed sample; for a file a guess, since its rows are not known here.
+    pub fn requests_per_session(&self) -> f64 {
+        match self {
+            Self::ShareGptFile { max_turns, .. } => f64::from((*max_turns).clamp(1, 4)),
+            Self::Synthetic { .. } => 1.0,
+            Self::ShareGptShaped { .. } => self.mean(|session| session.len() as f64),
+        }
+    }
+
+    /// Tokens asked for by a session on average; a guess for a file.
+    pub(crate) fn answer_tokens_per_session(&self) -> f64 {
+        match self {
+            Self::ShareGptFile { .. } => 200.0 * self.requests_per_session(),
+            _ => self.mean(|session| session.iter().map(|turn| f64::from(turn.answer)).sum()),
+        }
+    }
+
+    fn mean(&self, of: impl Fn(&[TurnLengths]) -> f64) -> f64 {
+        const SAMPLE: usize = 500;
+        let sessions = self.sessions(0, SAMPLE, 0).unwrap_or_default();
+        sessions.iter().map(|session| of(session)).sum::<f64>() / SAMPLE as f64
     }
 }
 
-impl std::fmt::Display for Workload {
+impl fmt::Display for Workload {
     /// One line that names the length distribution: `ShareGPT-shaped sessions, lengths x 0.25, up to 6 turns`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let _ = f;
-        todo!("measure helper")
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let turns = |turns: u32| {
+            if turns == 1 {
+                "single requests".to_owned()
+            } else {
+                format!("up to {turns} turns")
+            }
+        };
+        match self {
+            Self::ShareGptShaped {
+                scale, max_turns, ..
+            } => {
+                write!(
+                    f,
+                    "ShareGPT-shaped sessions, lengths x {scale}, {}",
+                    turns(*max_turns)
+                )
+            }
+            Self::ShareGptFile {
+                file, max_turns, ..
+            } => write!(f, "ShareGPT file {file}, {}", turns(*max_turns)),
+            Self::Synthetic { input, output } => write!(
+                f,
+                "synthetic single requests, input {input}, output {output}"
+            ),
+        }
     }
 }
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed { tokens } => write!(f, "{tokens} tokens each"),
+            Self::Uniform { min, max } => write!(f, "uniform {min} to {max} tokens"),
+            Self::LogNormal { median, sigma, max } => {
+                write!(
+                    f,
+                    "log-normal around {median} tokens (sigma {sigma}, at most {max})"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

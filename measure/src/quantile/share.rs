@@ -1,0 +1,78 @@
+//! Shares with Wilson's interval.
+
+use super::{Indicator, Proportion};
+
+/// The normal distribution's 97.5th percentile.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Proportion {
+    /// Wilson's 95 % interval around `value` for `effective` independent requests; `None` when there are none.
+    pub fn wilson(value: f64, effective: f64) -> Option<Self> {
+        if effective.is_nan() || effective <= 0.0 {
+            return None;
+        }
+        let z2n = Z * Z / effective;
+        let centre = (value + z2n / 2.0) / (1.0 + z2n);
+        let half =
+            Z * (value * (1.0 - value) / effective + z2n / (4.0 * effective)).sqrt() / (1.0 + z2n);
+        // The ends at 0 and 1 are exact; rounding must not move them inwards.
+        let lo = if value == 0.0 {
+            0.0
+        } else {
+            (centre - half).clamp(0.0, value)
+        };
+        let hi = if value == 1.0 {
+            1.0
+        } else {
+            (centre + half).clamp(value, 1.0)
+        };
+        Some(Self {
+            value,
+            lo,
+            hi,
+            effective,
+        })
+    }
+
+    /// The share of yes, on the sample size that the answers in order of arrival are worth.
+    pub fn of(indicator: &Indicator) -> Option<Self> {
+        Self::wilson(
+            indicator.ones() as f64 / indicator.len() as f64,
+            indicator.effective(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(value: f64, n: f64, lo: f64, hi: f64) {
+        let got = Proportion::wilson(value, n).expect("not empty");
+        assert!(
+            (got.lo - lo).abs() < 5e-5 && (got.hi - hi).abs() < 5e-5,
+            "{got:?}"
+        );
+    }
+
+    #[test]
+    fn wilson_agrees_with_published_values() {
+        // Newcombe 1998, table I: 81/263, 15/148, 0/20, 1/29.
+        check(81.0 / 263.0, 263.0, 0.2553, 0.3662);
+        check(15.0 / 148.0, 148.0, 0.0624, 0.1605);
+        check(0.0, 20.0, 0.0, 0.1611);
+        check(1.0 / 29.0, 29.0, 0.0061, 0.1718);
+    }
+
+    #[test]
+    fn all_good_is_sure_of_95_percent_from_73_requests() {
+        assert!(Proportion::wilson(1.0, 72.0).expect("some").lo < 0.95);
+        assert!(0.95 <= Proportion::wilson(1.0, 73.0).expect("some").lo);
+    }
+
+    #[test]
+    fn nothing_has_no_share() {
+        assert_eq!(Proportion::of(&Indicator::default()), None);
+    }
+}

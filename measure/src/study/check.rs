@@ -1,0 +1,266 @@
+//! Can the study run? Every error, each at its field.
+
+use std::collections::BTreeSet;
+
+use crate::knobs::{KnobValue, check_simulator_knobs};
+use crate::units::Level;
+
+use super::{
+    ConfigurationSpec, Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, StudySpec, Turn,
+};
+
+/// Longest text of a name or an instruction.
+const MAX_NAME: usize = 200;
+/// Most requests in a closed loop at once.
+const MAX_STREAMS: u32 = 10_000;
+/// Highest rate: beyond it one machine's client is not innocent.
+const MAX_RATE: f64 = 100_000.0;
+/// Longest point.
+const MAX_SECONDS: u32 = 3600;
+/// Longest time to wait for a silent stream, or for the last answers.
+const MAX_WAIT_MS: u64 = 3_600_000;
+
+/// Errors as they are found.
+#[derive(Default)]
+struct Errors(Vec<FieldError>);
+
+impl Errors {
+    fn unless(&mut self, holds: bool, field: impl Into<String>, message: impl Into<String>) {
+        if !holds {
+            self.0.push(FieldError {
+                field: field.into(),
+                message: message.into(),
+            });
+        }
+    }
+}
+
+pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    check_text(&mut errors, &spec.name, "name");
+    match &spec.engine {
+        EngineSpec::Endpoint(endpoint) => check_endpoint(&mut errors, endpoint, "engine"),
+        EngineSpec::Simulator { preset } => errors.unless(
+            !preset.trim().is_empty(),
+            "engine.preset",
+            "name a preset, such as small-fast",
+        ),
+    }
+    if let Err(error) = spec.workload.check() {
+        errors.unless(false, format!("workload.{}", error.field), error.message);
+    }
+    check_levels(&mut errors, spec);
+    check_length(&mut errors, spec);
+    check_configurations(&mut errors, spec);
+    check_size(&mut errors, spec);
+    errors.0
+}
+
+fn check_text(errors: &mut Errors, text: &str, field: &str) {
+    errors.unless(!text.trim().is_empty(), field, "must not be empty");
+    errors.unless(
+        text.chars().count() <= MAX_NAME,
+        field,
+        format!("must have at most {MAX_NAME} characters"),
+    );
+}
+
+fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
+    let host = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| endpoint.url.trim().strip_prefix(scheme));
+    errors.unless(
+        host.is_some(),
+        format!("{field}.url"),
+        "must begin with http:// or https://",
+    );
+    let named = host.is_none_or(|host| {
+        !host.is_empty() && !host.starts_with('/') && !host.contains(char::is_whitespace)
+    });
+    errors.unless(
+        named,
+        format!("{field}.url"),
+        "must name a host, such as http://127.0.0.1:8000",
+    );
+    errors.unless(
+        !endpoint.model.trim().is_empty(),
+        format!("{field}.model"),
+        "name the model; a probe lists them",
+    );
+    let key = endpoint.api_key_env.as_deref().is_none_or(is_variable_name);
+    errors.unless(
+        key,
+        format!("{field}.api_key_env"),
+        "name an environment variable; never write the key itself",
+    );
+}
+
+/// Letters, digits and underscores, no digit first. A key typed here by mistake hardly ever passes.
+fn is_variable_name(name: &str) -> bool {
+    let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    letters && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.len() <= 100
+}
+
+fn check_levels(errors: &mut Errors, spec: &StudySpec) {
+    errors.unless(!spec.levels.is_empty(), "levels", "give at least one rate");
+    let mut seen = BTreeSet::new();
+    for (index, level) in spec.levels.iter().enumerate() {
+        let field = format!("levels[{index}]");
+        errors.unless(
+            seen.insert(level.to_string()),
+            &field,
+            format!("{level} stands here twice; use repeats instead"),
+        );
+        match level {
+            Level::Rate(rate) => {
+                errors.unless(
+                    rate.per_second() <= MAX_RATE,
+                    &field,
+                    format!("must be at most {MAX_RATE} per second"),
+                );
+            }
+            Level::Concurrency(streams) => {
+                errors.unless(
+                    *streams <= MAX_STREAMS,
+                    &field,
+                    format!("must be at most {MAX_STREAMS} streams"),
+                );
+            }
+            Level::Inf => {}
+        }
+    }
+}
+
+fn check_length(errors: &mut Errors, spec: &StudySpec) {
+    let length = spec.length;
+    errors.unless(
+        1 <= length.min_requests,
+        "length.min_requests",
+        "must be at least 1; a p95 needs at least 72 for an upper end",
+    );
+    let ordered = length.min_requests <= length.max_requests;
+    errors.unless(
+        ordered,
+        "length.max_requests",
+        format!("must be at least min_requests ({})", length.min_requests),
+    );
+    errors.unless(
+        length.max_requests <= MAX_REQUESTS,
+        "length.max_requests",
+        format!("must be at most {MAX_REQUESTS}"),
+    );
+    errors.unless(
+        (1..=MAX_SECONDS).contains(&length.seconds),
+        "length.seconds",
+        format!("must be 1 to {MAX_SECONDS}"),
+    );
+    errors.unless(
+        spec.warmup <= 1000,
+        "warmup",
+        "must be at most 1000 requests",
+    );
+    errors.unless(
+        (1..=100).contains(&spec.repeats),
+        "repeats",
+        "must be 1 to 100",
+    );
+    errors.unless(
+        (1..=MAX_WAIT_MS).contains(&spec.idle_timeout_ms),
+        "idle_timeout_ms",
+        format!("must be 1 to {MAX_WAIT_MS}"),
+    );
+    errors.unless(
+        spec.drain_ms <= MAX_WAIT_MS,
+        "drain_ms",
+        format!("must be at most {MAX_WAIT_MS}"),
+    );
+}
+
+fn check_configurations(errors: &mut Errors, spec: &StudySpec) {
+    errors.unless(
+        !spec.configurations.is_empty(),
+        "configurations",
+        "give at least one configuration",
+    );
+    let mut names = BTreeSet::new();
+    for (index, configuration) in spec.configurations.iter().enumerate() {
+        let field = format!("configurations[{index}]");
+        check_text(errors, &configuration.name, &format!("{field}.name"));
+        let fresh = names.insert(configuration.name.trim());
+        errors.unless(
+            fresh,
+            format!("{field}.name"),
+            format!("{:?} is used twice", configuration.name),
+        );
+        check_turn(errors, configuration, &spec.engine, &field);
+        check_knobs(
+            errors,
+            configuration,
+            &spec.engine,
+            &format!("{field}.knobs"),
+        );
+    }
+}
+
+fn check_turn(
+    errors: &mut Errors,
+    configuration: &ConfigurationSpec,
+    engine: &EngineSpec,
+    field: &str,
+) {
+    let field = format!("{field}.turn");
+    match (&configuration.turn, engine) {
+        (Turn::AsIs, _) => {}
+        (_, EngineSpec::Simulator { .. }) => {
+            errors.unless(
+                false,
+                field,
+                "the simulator takes its knobs itself; leave this as it is",
+            );
+        }
+        (Turn::OtherEndpoint(endpoint), _) => check_endpoint(errors, endpoint, &field),
+        (Turn::Pause { instruction }, _) => {
+            check_text(errors, instruction, &format!("{field}.instruction"))
+        }
+    }
+}
+
+fn check_knobs(
+    errors: &mut Errors,
+    configuration: &ConfigurationSpec,
+    engine: &EngineSpec,
+    field: &str,
+) {
+    if let (EngineSpec::Simulator { .. }, Err(message)) =
+        (engine, check_simulator_knobs(&configuration.knobs))
+    {
+        errors.unless(false, field, message);
+    }
+    for (name, value) in &configuration.knobs {
+        let named = !name.trim().is_empty()
+            && !name.contains(char::is_whitespace)
+            && name.len() <= MAX_NAME;
+        errors.unless(
+            named,
+            field,
+            format!(
+                "{name:?} is no knob name; write the flag without dashes, such as max-num-seqs"
+            ),
+        );
+        let finite = !matches!(value, KnobValue::Fraction(number) if !number.is_finite());
+        errors.unless(finite, field, format!("{name} must be a finite number"));
+    }
+}
+
+fn check_size(errors: &mut Errors, spec: &StudySpec) {
+    let points = spec
+        .levels
+        .len()
+        .saturating_mul(spec.configurations.len())
+        .saturating_mul(spec.repeats as usize);
+    errors.unless(
+        points <= MAX_POINTS,
+        "levels",
+        format!("{points} points are planned; at most {MAX_POINTS} fit in one study"),
+    );
+}

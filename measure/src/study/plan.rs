@@ -1,0 +1,82 @@
+//! The points of a study in the order they run, and how long each will take.
+
+use crate::units::{Level, Nanos};
+
+use super::{PlannedPoint, PointLength, StudySpec};
+
+/// Seconds a token is guessed to take before anything is known of the engine.
+const GUESSED_TPOT: f64 = 0.02;
+/// Output tokens per second that a small engine is guessed to make at its best.
+const GUESSED_THROUGHPUT: f64 = 2000.0;
+
+impl PointLength {
+    /// Requests aimed at: as many as arrive in `seconds`, within the bounds; the least where the engine sets the pace.
+    pub fn requests(&self, level: Level, requests_per_session: f64) -> u32 {
+        let arriving = match level {
+            Level::Rate(rate) => {
+                (rate.per_second() * requests_per_session * f64::from(self.seconds)).ceil() as u32
+            }
+            Level::Inf => self.min_requests,
+            // At least four rounds, so that the start is not most of it.
+            Level::Concurrency(streams) => streams.saturating_mul(4),
+        };
+        arriving.max(self.min_requests).min(self.max_requests)
+    }
+}
+
+pub(super) fn plan(spec: &StudySpec) -> Vec<PlannedPoint> {
+    let guess = Guess::of(spec);
+    let mut points = Vec::new();
+    for configuration in 0..spec.configurations.len() as u32 {
+        for (level_index, level) in spec.levels.iter().enumerate() {
+            let requests = spec.length.requests(*level, guess.requests_per_session);
+            let estimated = guess.point(*level, requests, spec);
+            points.extend((0..spec.repeats).map(|repeat| PlannedPoint {
+                configuration,
+                level_index: level_index as u32,
+                level: *level,
+                repeat,
+                seed: spec.point_seed(level_index as u32, repeat),
+                requests,
+                estimated,
+            }));
+        }
+    }
+    points
+}
+
+/// What is guessed of a workload before it has run.
+struct Guess {
+    requests_per_session: f64,
+    answer_tokens: f64,
+    session_seconds: f64,
+}
+
+impl Guess {
+    fn of(spec: &StudySpec) -> Self {
+        let requests_per_session = spec.workload.requests_per_session().max(1.0);
+        let answer_tokens = spec.workload.answer_tokens_per_session();
+        let think = spec.workload.think().as_secs_f64() * (requests_per_session - 1.0);
+        Self {
+            requests_per_session,
+            answer_tokens,
+            session_seconds: answer_tokens * GUESSED_TPOT + think,
+        }
+    }
+
+    /// Arrivals, then the tail of the last sessions; warm-up before.
+    fn point(&self, level: Level, requests: u32, spec: &StudySpec) -> Nanos {
+        let sessions = (f64::from(requests) / self.requests_per_session).ceil();
+        let work = sessions * self.answer_tokens / GUESSED_THROUGHPUT;
+        let load = match level {
+            Level::Rate(rate) => sessions / rate.per_second() + self.session_seconds,
+            Level::Inf => work + self.session_seconds,
+            Level::Concurrency(streams) => {
+                (sessions / f64::from(streams) * self.session_seconds).max(work)
+            }
+        };
+        let warmup =
+            f64::from(spec.warmup.div_ceil(4)) * self.session_seconds / self.requests_per_session;
+        Nanos::from_secs_f64(load + warmup)
+    }
+}
