@@ -1,1 +1,26 @@
-//! load
+//! The instrument: makes streaming load on one engine and timestamps what comes back, honestly.
+//!
+//! Knows no database, no HTTP server, no user: it is given an [`Engine`], a [`PointPlan`], an [`Observer`] and a token
+//! to stop it, and gives back one record per scheduled request. Read the modules in this order.
+
+pub mod address; // where load may go
+mod clock; // nanoseconds since the start
+mod connection; // HTTP, as a measurement needs it
+pub mod dialect; // events to what they mean
+pub mod engine; // a client for one endpoint
+mod evidence; // what the client sees of itself
+mod exchange; // one request and its response
+mod pacer; // absolute deadlines
+pub mod plan; // what a point sends, and when
+pub mod progress; // what a watcher sees
+pub mod prompts; // prompts and bodies, from a seed
+pub mod runner;
+mod session; // turns that follow each other
+pub mod sse; // bytes to events
+mod warmup; // before the clock // one point
+
+pub use engine::{Engine, EngineError, EngineOptions};
+pub use plan::{PlannedRequest, PlannedSession, PointPlan};
+pub use progress::{Observer, Progress};
+pub use prompts::{PointSpec, PromptError, plan_point};
+pub use runner::{PointError, PointRun, run_point};

@@ -1,0 +1,220 @@
+//! Where load may go: how a base URL becomes the URL of a route, and which addresses are refused.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+
+use url::{Host, Url};
+
+/// What is wrong with an engine's URL.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// No `http://` or `https://`.
+    #[error("the engine URL {url:?} has no scheme; write http://{url}")]
+    NoScheme {
+        /// As given.
+        url: String,
+    },
+    /// No URL at all.
+    #[error("the engine URL {url:?} cannot be read")]
+    Unreadable {
+        /// As given.
+        url: String,
+        /// Why.
+        #[source]
+        cause: url::ParseError,
+    },
+    /// The name has no address.
+    #[error("the host {host:?} of the engine URL cannot be found; check its spelling")]
+    Unresolved {
+        /// The host.
+        host: String,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// An address that load must not be sent to.
+    #[error("the host {host:?} is at {address}, {why}; name an engine's own address")]
+    Refused {
+        /// The host.
+        host: String,
+        /// Its address.
+        address: IpAddr,
+        /// What kind of address it is.
+        why: &'static str,
+    },
+}
+
+/// The URL of `/v1/{route}` under a base URL that may or may not name `/v1`, a path before it, or the route itself.
+pub fn join(base: &str, route: &str) -> Result<Url, AddressError> {
+    under(base, &format!("v1/{route}"))
+}
+
+/// The URL of a path beside `/v1`, such as `version`.
+pub fn under(base: &str, path: &str) -> Result<Url, AddressError> {
+    let mut url = parse(base)?;
+    let segments: Vec<&str> = url
+        .path()
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    let prefix = &segments[..segments
+        .iter()
+        .rposition(|segment| *segment == "v1")
+        .unwrap_or(segments.len())];
+    let joined: Vec<&str> = prefix.iter().copied().chain(path.split('/')).collect();
+    let joined = joined.join("/");
+    url.set_path(&joined);
+    Ok(url)
+}
+
+fn parse(base: &str) -> Result<Url, AddressError> {
+    let base = base.trim();
+    if !["http://", "https://"]
+        .iter()
+        .any(|scheme| base.to_ascii_lowercase().starts_with(scheme))
+    {
+        return Err(AddressError::NoScheme {
+            url: base.to_owned(),
+        });
+    }
+    Url::parse(base).map_err(|cause| AddressError::Unreadable {
+        url: base.to_owned(),
+        cause,
+    })
+}
+
+/// Every address of the URL's host, each of them checked; load then uses exactly these.
+pub fn resolve(url: &Url) -> Result<Vec<SocketAddr>, AddressError> {
+    let port = url.port_or_known_default().unwrap_or(80);
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let addresses: Vec<SocketAddr> = match url.host() {
+        Some(Host::Ipv4(address)) => vec![(address, port).into()],
+        Some(Host::Ipv6(address)) => vec![(address, port).into()],
+        _ => match (host.as_str(), port).to_socket_addrs() {
+            Ok(found) => found.collect(),
+            Err(cause) => return Err(AddressError::Unresolved { host, cause }),
+        },
+    };
+    match addresses
+        .iter()
+        .find_map(|address| Some((address.ip(), refusal(address.ip())?)))
+    {
+        Some((address, why)) => Err(AddressError::Refused { host, address, why }),
+        None => Ok(addresses),
+    }
+}
+
+/// Why an address is refused; `None` when it is not.
+fn refusal(address: IpAddr) -> Option<&'static str> {
+    let address = match address {
+        IpAddr::V6(six) => six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4),
+        four => four,
+    };
+    match address {
+        IpAddr::V4(four) if four.is_link_local() => {
+            Some("a link-local address (cloud metadata lives there)")
+        }
+        IpAddr::V4(four) if four.is_broadcast() => Some("the broadcast address"),
+        IpAddr::V6(six) if six.is_unicast_link_local() => Some("a link-local address"),
+        IpAddr::V6(six) if six == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254) => {
+            Some("a cloud's metadata address")
+        }
+        any if any.is_unspecified() => Some("the unspecified address"),
+        any if any.is_multicast() => Some("a multicast address"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn joins(base: &str, expected: &str) {
+        assert_eq!(
+            join(base, "chat/completions").expect(base).as_str(),
+            expected
+        );
+    }
+
+    #[test]
+    fn there_is_always_one_v1_and_one_route() {
+        let expected = "http://h.test:8000/v1/chat/completions";
+        for base in ["", "/", "/v1", "/v1/", "//v1//", "/v1/chat/completions"] {
+            joins(&format!("http://h.test:8000{base}"), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_before_v1_and_a_query_are_kept() {
+        joins(
+            "http://h.test/team-a",
+            "http://h.test/team-a/v1/chat/completions",
+        );
+        joins(
+            "https://h.test/team-a/v1/",
+            "https://h.test/team-a/v1/chat/completions",
+        );
+        joins("http://[::1]:8000", "http://[::1]:8000/v1/chat/completions");
+        joins(
+            "https://h.test/d/x?api-version=1",
+            "https://h.test/d/x/v1/chat/completions?api-version=1",
+        );
+    }
+
+    #[test]
+    fn a_path_beside_v1_replaces_it() {
+        assert_eq!(
+            under("http://h.test/a/v1", "version")
+                .expect("url")
+                .as_str(),
+            "http://h.test/a/version"
+        );
+    }
+
+    #[test]
+    fn a_missing_scheme_is_named_with_its_mend() {
+        let error = join("h.test:8000", "models")
+            .expect_err("no scheme")
+            .to_string();
+        assert_eq!(
+            error,
+            "the engine URL \"h.test:8000\" has no scheme; write http://h.test:8000"
+        );
+    }
+
+    #[track_caller]
+    fn refused(base: &str, expected: bool) {
+        let url = parse(base).expect("url");
+        assert_eq!(resolve(&url).is_err(), expected, "{base}");
+    }
+
+    #[test]
+    fn metadata_link_local_unspecified_and_multicast_addresses_are_refused() {
+        let bad = [
+            "169.254.169.254",
+            "169.254.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+        ];
+        for host in bad.into_iter().chain([
+            "[fe80::1]",
+            "[fd00:ec2::254]",
+            "[::]",
+            "[ff02::1]",
+            "[::ffff:169.254.169.254]",
+        ]) {
+            refused(&format!("http://{host}:80"), true);
+        }
+        // The URL parser reads these as 169.254.169.254 too.
+        refused("http://0xa9fea9fe/", true);
+        refused("http://2852039166/", true);
+    }
+
+    #[test]
+    fn private_and_loopback_addresses_are_engines_like_any_other() {
+        for host in ["127.0.0.1", "[::1]", "10.0.0.5", "192.168.1.9", "[fd00::5]"] {
+            refused(&format!("http://{host}:8000"), false);
+        }
+    }
+}

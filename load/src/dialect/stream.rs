@@ -1,0 +1,331 @@
+//! One response, from its head to its end.
+
+use std::time::Duration;
+
+use measure::request::{ErrorKind, Outcome, RequestRecord, TokenSource};
+use measure::study::Api;
+use measure::units::Nanos;
+
+use super::Asked;
+use super::openai::refusal_text;
+use super::seen::Seen;
+use crate::sse::Decoder;
+
+/// Most bytes kept of what went wrong.
+pub(super) const DETAIL_LIMIT: usize = 2048;
+
+/// The head of a response, as far as it matters.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// Status code.
+    pub status: u16,
+    /// The content-type header.
+    pub content_type: Option<&'a str>,
+    /// The retry-after header.
+    pub retry_after: Option<&'a str>,
+}
+
+/// How a response ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its body ended properly.
+    Clean,
+    /// The connection was closed before the body's end.
+    Truncated(String),
+    /// The connection broke.
+    Reset(String),
+    /// Silence for longer than this.
+    Stalled(Duration),
+    /// There was no connection.
+    ConnectFailed(String),
+    /// We gave it up.
+    Cancelled(String),
+}
+
+/// Whether there is more to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Read on.
+    Continue,
+    /// The end mark was read; whatever the socket does now is of no interest.
+    Done,
+}
+
+/// The state machine of one response. Feed it [`Stream::head`], [`Stream::bytes`] and [`Stream::end`], then take the
+/// record.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    decoder: Decoder,
+    seen: Seen,
+    status: Option<u16>,
+    headers: Option<Nanos>,
+    retry_after: Option<String>,
+    foreign_type: bool,
+    /// The body of a refused request.
+    refusal: Vec<u8>,
+    coalesced_reads: u32,
+    /// When and how it ended.
+    end: Option<(Nanos, Outcome)>,
+    detail: Option<String>,
+}
+
+impl Stream {
+    /// A response of which nothing has arrived. `expected` output tokens make room for as many events.
+    pub fn new(api: Api, keep_text: bool, expected: u32) -> Self {
+        Self {
+            decoder: Decoder::default(),
+            seen: Seen::new(api, keep_text, expected),
+            status: None,
+            headers: None,
+            retry_after: None,
+            foreign_type: false,
+            refusal: Vec::new(),
+            coalesced_reads: 0,
+            end: None,
+            detail: None,
+        }
+    }
+
+    /// Status and headers were read.
+    pub fn head(&mut self, at: Nanos, head: Head<'_>) {
+        self.headers = Some(at);
+        self.status = Some(head.status);
+        self.retry_after = head.retry_after.map(clip);
+        let event_stream = |kind: &str| {
+            kind.trim_start()
+                .to_ascii_lowercase()
+                .starts_with("text/event-stream")
+        };
+        self.foreign_type = !head.content_type.is_some_and(event_stream);
+    }
+
+    /// A read brought bytes of the body.
+    pub fn bytes(&mut self, at: Nanos, bytes: &[u8]) -> Flow {
+        if self.end.is_some() {
+            return Flow::Done;
+        }
+        if self.is_refused() {
+            let room = DETAIL_LIMIT - self.refusal.len();
+            self.refusal
+                .extend_from_slice(&bytes[..bytes.len().min(room)]);
+            return Flow::Continue;
+        }
+        let before = self.seen.chunks.len();
+        let (decoder, seen) = (&mut self.decoder, &mut self.seen);
+        let decoded = decoder.push(bytes, &mut |event| seen.event(at, event, false));
+        if self.seen.chunks.len() > before + 1 {
+            self.coalesced_reads += 1;
+        }
+        if let Err(too_long) = decoded {
+            self.seen
+                .fail(ErrorKind::MalformedEvent, too_long.to_string());
+            self.conclude(at, End::Clean);
+        } else if self.seen.done.is_some() {
+            self.conclude(at, End::Clean);
+        }
+        if self.end.is_some() {
+            Flow::Done
+        } else {
+            Flow::Continue
+        }
+    }
+
+    /// The body ended, or will not go on.
+    pub fn end(&mut self, at: Nanos, how: End) {
+        if self.end.is_some() {
+            return;
+        }
+        if how == End::Clean && !self.is_refused() {
+            let (decoder, seen) = (&mut self.decoder, &mut self.seen);
+            if let Err(too_long) = decoder.finish(&mut |event| seen.event(at, event, true)) {
+                self.seen
+                    .fail(ErrorKind::MalformedEvent, too_long.to_string());
+            }
+        }
+        self.conclude(at, how);
+    }
+
+    /// Token-bearing events so far.
+    pub fn chunk_count(&self) -> usize {
+        self.seen.chunks.len()
+    }
+
+    /// When the first token-bearing event was read.
+    pub fn first_token(&self) -> Option<Nanos> {
+        Some(self.seen.chunks.first()?.at)
+    }
+
+    /// Name and arguments of each tool call, by index; empty where texts are not kept.
+    pub fn tool_calls(&self) -> &[(String, String)] {
+        self.seen
+            .texts
+            .as_ref()
+            .map_or(&[], |texts| &texts.tool_calls)
+    }
+
+    fn is_refused(&self) -> bool {
+        self.status
+            .is_some_and(|status| !(200..300).contains(&status))
+    }
+
+    fn conclude(&mut self, at: Nanos, how: End) {
+        let (outcome, detail) = match self.judge(how) {
+            Ok(()) => (Outcome::Ok, None),
+            Err((kind, detail)) => (Outcome::Error(kind), Some(clip(&detail))),
+        };
+        self.end = Some((at, outcome));
+        self.detail = detail;
+    }
+
+    fn judge(&mut self, how: End) -> Result<(), (ErrorKind, String)> {
+        if let Some(status) = self.status.filter(|_| self.is_refused()) {
+            let limited = status == 429 || (status == 503 && self.retry_after.is_some());
+            let kind = if limited {
+                ErrorKind::RateLimited
+            } else {
+                ErrorKind::HttpStatus
+            };
+            return Err((kind, refusal_text(&self.refusal)));
+        }
+        if let Some(failure) = self.seen.failure.take() {
+            return Err(failure);
+        }
+        match how {
+            End::Clean => self.judge_complete(),
+            End::Truncated(why) => Err((ErrorKind::Truncated, why)),
+            End::Reset(why) => Err((ErrorKind::ConnectionReset, why)),
+            End::Stalled(limit) => Err((
+                ErrorKind::StallTimeout,
+                format!("nothing came for {} ms", limit.as_millis()),
+            )),
+            End::ConnectFailed(why) => Err((ErrorKind::ConnectFailed, why)),
+            End::Cancelled(why) => Err((ErrorKind::Cancelled, why)),
+        }
+    }
+
+    fn judge_complete(&self) -> Result<(), (ErrorKind, String)> {
+        let seen = &self.seen;
+        if seen.chunks.is_empty() && !seen.framed && (seen.unframed || !seen.junk.is_empty()) {
+            let start = String::from_utf8_lossy(&seen.junk);
+            let start = if start.is_empty() {
+                "one whole JSON object".into()
+            } else {
+                start
+            };
+            return Err(no_stream(&seen.junk, &start));
+        }
+        let complete = seen.done.is_some() || seen.finish_reason.is_some();
+        let anything = seen.framed || seen.unframed;
+        match (complete, seen.chunks.is_empty()) {
+            (true, false) => Ok(()),
+            (true, true) => Err((
+                ErrorKind::EmptyStream,
+                "a complete stream without one token".into(),
+            )),
+            (false, true) if !anything => Err((ErrorKind::EmptyStream, "an empty body".into())),
+            (false, _) => Err((
+                ErrorKind::Truncated,
+                "the stream ended without [DONE] and without a finish reason".into(),
+            )),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let seen = &self.seen;
+        let complete = matches!(self.end, Some((_, Outcome::Ok)));
+        let flags = [
+            (complete && seen.done.is_none(), "missing_done"),
+            (
+                complete && seen.finish_reason.is_none(),
+                "missing_finish_reason",
+            ),
+            (seen.unframed, "unframed_line"),
+            (
+                self.foreign_type && self.status.is_some() && !self.is_refused(),
+                "content_type",
+            ),
+        ];
+        flags
+            .iter()
+            .filter(|(set, _)| *set)
+            .map(|(_, name)| (*name).to_owned())
+            .collect()
+    }
+
+    /// The record. A stream that was never ended counts as cancelled.
+    pub fn into_record(
+        self,
+        asked: Asked,
+        sent: Option<Nanos>,
+        connected_fresh: bool,
+    ) -> RequestRecord {
+        let warnings = self.warnings();
+        let Asked {
+            request_id,
+            session,
+            turn,
+            scheduled,
+            input_tokens,
+            output_tokens,
+        } = asked;
+        let (end, outcome) = self.end.unzip();
+        let seen = self.seen;
+        let (output, token_source) = match (seen.usage_tokens, seen.engine_tokens) {
+            (Some(n), _) => (Some(n), TokenSource::Usage),
+            (None, Some(n)) => (Some(n), TokenSource::EngineFinal),
+            (None, None) => (None, TokenSource::None),
+        };
+        let (text, reasoning_text) = seen
+            .texts
+            .map(|texts| (texts.answer, texts.reasoning))
+            .unzip();
+        RequestRecord {
+            request_id,
+            session,
+            turn,
+            scheduled,
+            sent,
+            headers: self.headers,
+            chunks: seen.chunks,
+            finish: seen.finish,
+            end,
+            outcome: outcome.unwrap_or(Outcome::Error(ErrorKind::Cancelled)),
+            error_detail: self.detail,
+            http_status: self.status,
+            retry_after: self.retry_after,
+            finish_reason: seen.finish_reason,
+            prompt_tokens: seen.prompt_tokens,
+            cached_tokens: seen.cached_tokens,
+            output_tokens: output,
+            token_source,
+            input_tokens_planned: input_tokens,
+            output_tokens_asked: output_tokens,
+            connected_fresh,
+            coalesced_reads: self.coalesced_reads,
+            warnings,
+            text,
+            reasoning_text: reasoning_text.filter(|text| !text.is_empty()),
+        }
+    }
+}
+
+/// A body that is no stream; an error object in it says more than its shape does.
+fn no_stream(body: &[u8], start: &str) -> (ErrorKind, String) {
+    let json: Option<serde_json::Value> = serde_json::from_slice(body).ok();
+    match json
+        .as_ref()
+        .and_then(|json| json.get("error"))
+        .filter(|error| !error.is_null())
+    {
+        Some(_) => (ErrorKind::InBandError, refusal_text(body)),
+        None => (
+            ErrorKind::NotAStream,
+            format!("the answer is no event stream but starts with: {start}"),
+        ),
+    }
+}
+
+/// At most [`DETAIL_LIMIT`] bytes of a text, cut between characters.
+fn clip(text: &str) -> String {
+    text[..text.floor_char_boundary(DETAIL_LIMIT)].to_owned()
+}

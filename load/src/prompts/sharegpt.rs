@@ -1,0 +1,252 @@
+//! A ShareGPT file: one JSON array of conversations, read in bounded memory.
+//!
+//! The file is read twice. The first pass notes which rows pass the filter and how many turns they have; the seed then
+//! chooses rows without replacement; the second pass keeps the text of the chosen ones alone. Lengths are estimates
+//! from words; the engine's own counts stand in the records.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use measure::sampling::{Draws, derive};
+use measure::units::Nanos;
+use measure::workload::{ShareGptFilter, TurnLengths};
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::words::Words;
+use super::{Line, PromptError, Script, Wanted};
+
+/// Words of English need about so many tokens each.
+const TOKENS_PER_WORD: f64 = 1.3;
+/// Words put before each conversation, so that a row that two points share is not in the cache for the second.
+const OWN_WORDS: u32 = 6;
+
+/// The file that a workload names.
+pub(super) fn path(data_dir: Option<&Path>, file: &str) -> Result<PathBuf, PromptError> {
+    let Some(folder) = data_dir else {
+        return Ok(PathBuf::from(file));
+    };
+    let plain =
+        !file.is_empty() && !file.contains(['/', '\\', '\0']) && file != "." && file != "..";
+    if plain {
+        Ok(folder.join(file))
+    } else {
+        Err(PromptError::NotAFileName {
+            file: file.to_owned(),
+        })
+    }
+}
+
+/// A conversation: what was said and answered in each turn.
+pub(super) struct Row(Vec<(String, String)>);
+
+/// Rows that the seed chooses, in the order in which they start.
+pub(super) fn rows(
+    path: &Path,
+    filter: &ShareGptFilter,
+    seed: u64,
+    wanted: Wanted,
+    max_turns: u32,
+) -> Result<Vec<Row>, PromptError> {
+    let most = max_turns.max(1) as usize;
+    let mut usable: Vec<(u32, u32)> = Vec::new();
+    let mut dropped: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut index = 0u32;
+    read(path, |row| {
+        match turns(row, filter, most) {
+            Ok(turns) => usable.push((index, turns.len() as u32)),
+            Err(why) => *dropped.entry(why).or_default() += 1,
+        }
+        index += 1;
+    })?;
+    let chosen = choose(&mut usable, seed, wanted);
+    let Some(chosen) = chosen else {
+        let dropped: Vec<String> = dropped
+            .iter()
+            .map(|(why, count)| format!("{count} {why}"))
+            .collect();
+        let dropped = if dropped.is_empty() {
+            "none dropped".into()
+        } else {
+            format!("dropped: {}", dropped.join(", "))
+        };
+        return Err(PromptError::TooFewRows {
+            path: path.to_owned(),
+            usable: usable.len(),
+            wanted: wanted.sessions,
+            dropped,
+        });
+    };
+    let places: HashMap<u32, usize> = chosen
+        .iter()
+        .enumerate()
+        .map(|(place, row)| (*row, place))
+        .collect();
+    let mut rows: Vec<Row> = chosen.iter().map(|_| Row(Vec::new())).collect();
+    let mut index = 0u32;
+    read(path, |row| {
+        if let (Some(place), Ok(turns)) = (places.get(&index), turns(row, filter, most)) {
+            rows[*place] = Row(turns);
+        }
+        index += 1;
+    })?;
+    Ok(rows)
+}
+
+/// Draws rows without replacement until there are sessions and requests enough; `None` when they run out.
+fn choose(usable: &mut [(u32, u32)], seed: u64, wanted: Wanted) -> Option<Vec<u32>> {
+    let mut draws = Draws::new(seed);
+    let mut chosen = Vec::new();
+    let mut requests = 0;
+    while chosen.len() < wanted.sessions || requests < wanted.requests {
+        let next = chosen.len();
+        let left = usable.len().checked_sub(next).filter(|left| *left > 0)?;
+        usable.swap(next, next + draws.below(left));
+        let (row, turns) = usable[next];
+        requests += turns as usize;
+        if requests > wanted.most && !chosen.is_empty() {
+            break;
+        }
+        chosen.push(row);
+    }
+    Some(chosen)
+}
+
+/// The turns of a row that are used, or why the row is not.
+fn turns(
+    row: &Value,
+    filter: &ShareGptFilter,
+    most: usize,
+) -> Result<Vec<(String, String)>, &'static str> {
+    let row = row.as_object().ok_or("bad_row")?;
+    let said = row
+        .get("conversations")
+        .and_then(Value::as_array)
+        .ok_or("no_turns")?;
+    if said.len() < 2 {
+        return Err("no_turns");
+    }
+    let text = |turn: &Value| {
+        turn.get("value")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let human = |turn: &Value| {
+        matches!(
+            turn.get("from").and_then(Value::as_str),
+            Some("human" | "user")
+        )
+    };
+    if !human(&said[0]) {
+        return Err("first_not_human");
+    }
+    let pairs = said
+        .chunks_exact(2)
+        .take(most)
+        .take_while(|pair| human(&pair[0]) && !human(&pair[1]));
+    let pairs: Vec<(String, String)> = pairs.map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
+    let (prompt, output) = pairs
+        .first()
+        .map(|(user, answer)| (tokens(user), tokens(answer)))
+        .ok_or("no_turns")?;
+    keep(filter, prompt, output)?;
+    // A later turn is used as long as the whole context stays within the limit.
+    let mut context = 0;
+    let fits = |(user, answer): &(String, String)| {
+        context += tokens(user) + tokens(answer);
+        context <= filter.max_total && tokens(user) > 0 && tokens(answer) > 0
+    };
+    Ok(pairs.into_iter().take_while(fits).collect())
+}
+
+fn keep(filter: &ShareGptFilter, prompt: u32, output: u32) -> Result<(), &'static str> {
+    match () {
+        () if prompt < filter.min_prompt => Err("prompt_short"),
+        () if output < filter.min_output => Err("output_short"),
+        () if filter.max_prompt < prompt => Err("prompt_long"),
+        () if filter.max_total < prompt + output => Err("total_long"),
+        () => Ok(()),
+    }
+}
+
+/// An estimate: words times [`TOKENS_PER_WORD`], rounded up.
+fn tokens(text: &str) -> u32 {
+    (text.split_whitespace().count() as f64 * TOKENS_PER_WORD).ceil() as u32
+}
+
+/// Conversations as scripts, each begun with words of its own.
+pub(super) fn scripts(rows: Vec<Row>, think: Nanos, seed: u64) -> Vec<Script> {
+    let words = Words::new();
+    let script = |(index, Row(turns)): (usize, Row)| {
+        let own = words.text(&mut Draws::new(derive(seed, &[index as u64])), OWN_WORDS);
+        let line = |(turn, (user, answer)): (usize, (String, String))| {
+            let user = if turn == 0 {
+                format!("{own} {user}")
+            } else {
+                user
+            };
+            Line {
+                lengths: TurnLengths {
+                    user: tokens(&user),
+                    answer: tokens(&answer),
+                    think,
+                },
+                user,
+                answer,
+            }
+        };
+        Script {
+            turns: turns.into_iter().enumerate().map(line).collect(),
+        }
+    };
+    rows.into_iter().enumerate().map(script).collect()
+}
+
+/// Calls `on` for each element of the file's array; holds one of them at a time.
+fn read(path: &Path, on: impl FnMut(&Value)) -> Result<(), PromptError> {
+    let file = File::open(path).map_err(|cause| PromptError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })?;
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, file));
+    let read = Rows(on).deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|error| match error.is_io() {
+        true => PromptError::Unreadable {
+            path: path.to_owned(),
+            cause: error.into(),
+        },
+        false => PromptError::NotShareGpt {
+            path: path.to_owned(),
+            why: error.to_string(),
+        },
+    })
+}
+
+struct Rows<F>(F);
+
+impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&Value)> Visitor<'de> for Rows<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of conversations")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<(), A::Error> {
+        while let Some(row) = rows.next_element::<Value>()? {
+            (self.0)(&row);
+        }
+        Ok(())
+    }
+}
