@@ -12,6 +12,7 @@ mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 mod pacer; // absolute deadlines
 pub mod plan; // what a point sends, and when
+pub mod probe; // what is behind a URL
 pub mod progress; // what a watcher sees
 pub mod prompts; // prompts and bodies, from a seed
 pub mod runner;
@@ -21,6 +22,7 @@ mod warmup; // before the clock // one point
 
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use plan::{PlannedRequest, PlannedSession, PointPlan};
+pub use probe::{Probe, ProbeError, probe, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{PointSpec, PromptError, plan_point};
 pub use runner::{PointError, PointRun, run_point};

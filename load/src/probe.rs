@@ -1,0 +1,413 @@
+//! What is behind a URL: engine, version, models, and the facts it reports of itself.
+//!
+//! Asks a handful of well-known paths, each in bounded time and size, and passes on parsed fields only, so that an
+//! address that is no engine gives nothing away.
+
+use std::time::Duration;
+
+use measure::knobs::{Fact, Facts, Source};
+use measure::study::Endpoint;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Method, Request};
+use serde_json::Value;
+use url::Url;
+
+use crate::address::{self, AddressError};
+use crate::connection;
+use crate::engine::{self, EngineError};
+
+/// Most bytes read of one answer.
+const ANSWER_LIMIT: usize = 1 << 20;
+/// Most characters of one field.
+const FIELD_LIMIT: usize = 200;
+/// Most models listed.
+const MODELS_LIMIT: usize = 100;
+
+/// What is behind a URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// `vLLM`, `llama.cpp`, `SGLang`, `Goodput simulator`, or `unknown`.
+    pub engine: String,
+    /// Its version, where it says one.
+    pub version: Option<String>,
+    /// Models it serves.
+    pub models: Vec<String>,
+    /// What it reports of itself: `context length`, `slots`, ...
+    pub facts: Facts,
+    /// Whether `/metrics` answers.
+    pub has_metrics: bool,
+    /// Whether its prefix cache can be reset from outside.
+    pub can_reset_cache: bool,
+}
+
+/// Why nothing can be said of a URL.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The endpoint itself: its URL, key or headers.
+    #[error(transparent)]
+    Endpoint(EngineError),
+    /// No connection.
+    #[error("nothing answers there ({why}); start the engine, or check host and port")]
+    Unreachable {
+        /// What the connection said.
+        why: String,
+    },
+    /// Silence.
+    #[error("the engine did not answer within {} ms; it may still be loading its model", waited.as_millis())]
+    NoAnswer {
+        /// The limit.
+        waited: Duration,
+    },
+    /// It wants a key.
+    #[error(
+        "the engine refuses to list its models with status {status}; name the environment variable that holds its API key"
+    )]
+    Unauthorized {
+        /// 401 or 403.
+        status: u16,
+    },
+    /// It answers, but not as an engine does.
+    #[error(
+        "no OpenAI-compatible engine answers there (its /v1/models gave status {status}); check port and path"
+    )]
+    NoEngine {
+        /// The status.
+        status: u16,
+    },
+}
+
+/// Finds out what is behind an endpoint's URL, within `limit`.
+pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeError> {
+    let asker = Asker::new(endpoint, limit).map_err(ProbeError::Endpoint)?;
+    let asked = tokio::time::timeout(limit, asker.probe()).await;
+    asked.unwrap_or(Err(ProbeError::NoAnswer { waited: limit }))
+}
+
+/// Asks an engine to forget its prefix cache; true when it confirmed.
+pub async fn reset_prefix_cache(endpoint: &Endpoint) -> bool {
+    let limit = Duration::from_secs(30);
+    let Ok(asker) = Asker::new(endpoint, limit) else {
+        return false;
+    };
+    let asked = tokio::time::timeout(limit, async {
+        // vLLM (in development mode) and the simulator, then SGLang.
+        asker.confirms("reset_prefix_cache").await || asker.confirms("flush_cache").await
+    });
+    asked.await.unwrap_or(false)
+}
+
+/// An answer: its status and the start of its body.
+struct Answer {
+    status: u16,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    fn json(&self) -> Option<Value> {
+        self.is_ok()
+            .then(|| serde_json::from_slice(&self.body).ok())?
+    }
+}
+
+struct Asker {
+    http: Client,
+    base: String,
+    headers: HeaderMap,
+}
+
+impl Asker {
+    fn new(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
+        let base = endpoint.url.clone();
+        let url = address::under(&base, "").map_err(EngineError::Address)?;
+        let addresses = address::resolve(&url).map_err(EngineError::Address)?;
+        let host = url.host_str().unwrap_or_default();
+        let http = connection::client(host, &addresses, limit).map_err(EngineError::Client)?;
+        Ok(Self {
+            http,
+            base,
+            headers: engine::headers(endpoint)?,
+        })
+    }
+
+    async fn ask(&self, method: Method, path: &str) -> Result<Answer, reqwest::Error> {
+        let Ok(url) = self.url(path) else {
+            return Ok(Answer {
+                status: 404,
+                body: Vec::new(),
+            });
+        };
+        let mut request = Request::new(method, url);
+        *request.headers_mut() = self.headers.clone();
+        let mut response = self.http.execute(request).await?;
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await? {
+            body.extend_from_slice(&bytes[..bytes.len().min(ANSWER_LIMIT - body.len())]);
+            if body.len() == ANSWER_LIMIT {
+                break;
+            }
+        }
+        Ok(Answer { status, body })
+    }
+
+    fn url(&self, path: &str) -> Result<Url, AddressError> {
+        address::under(&self.base, path)
+    }
+
+    async fn json(&self, path: &str) -> Option<Value> {
+        self.ask(Method::GET, path).await.ok()?.json()
+    }
+
+    async fn confirms(&self, path: &str) -> bool {
+        let Ok(answer) = self.ask(Method::POST, path).await else {
+            return false;
+        };
+        let denied = || {
+            answer
+                .json()
+                .is_some_and(|json| json["success"] == Value::Bool(false))
+        };
+        answer.is_ok() && !denied()
+    }
+
+    async fn probe(&self) -> Result<Probe, ProbeError> {
+        let unreachable = |error| ProbeError::Unreachable {
+            why: connection::chain(&error),
+        };
+        let listed = self
+            .ask(Method::GET, "v1/models")
+            .await
+            .map_err(unreachable)?;
+        let models = match (listed.status, listed.json()) {
+            (status @ (401 | 403), _) => return Err(ProbeError::Unauthorized { status }),
+            (status, json) => json
+                .filter(|json| json["data"].is_array())
+                .ok_or(ProbeError::NoEngine { status })?,
+        };
+        let found = Found {
+            version: self.json("version").await,
+            props: self.json("props").await,
+            sglang: match self.json("get_server_info").await {
+                Some(info) => Some(info),
+                None => self.json("get_model_info").await,
+            },
+            models,
+        };
+        // GET tells whether the path exists without resetting anything: 405 where only POST is allowed.
+        let reset = async |path| {
+            self.ask(Method::GET, path)
+                .await
+                .is_ok_and(|answer| answer.status == 405)
+        };
+        let can_reset_cache = reset("reset_prefix_cache").await || found.sglang.is_some();
+        let has_metrics = self
+            .ask(Method::GET, "metrics")
+            .await
+            .is_ok_and(|answer| answer.is_ok());
+        Ok(found.probe(has_metrics, can_reset_cache))
+    }
+}
+
+/// The answers that were JSON.
+struct Found {
+    models: Value,
+    /// vLLM's and the simulator's `/version`.
+    version: Option<Value>,
+    /// llama.cpp's `/props`.
+    props: Option<Value>,
+    /// SGLang's `/get_server_info` or `/get_model_info`.
+    sglang: Option<Value>,
+}
+
+impl Found {
+    fn probe(&self, has_metrics: bool, can_reset_cache: bool) -> Probe {
+        let listed = self.models["data"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let models = listed
+            .iter()
+            .filter_map(|model| text(&model["id"]))
+            .take(MODELS_LIMIT);
+        let (engine, version) = self.engine(listed.first());
+        let engine = engine.to_owned();
+        Probe {
+            engine,
+            version,
+            models: models.collect(),
+            facts: self.facts(),
+            has_metrics,
+            can_reset_cache,
+        }
+    }
+
+    fn engine(&self, model: Option<&Value>) -> (&'static str, Option<String>) {
+        let owner = model
+            .and_then(|model| model["owned_by"].as_str())
+            .unwrap_or_default();
+        let version = self
+            .version
+            .as_ref()
+            .and_then(|version| text(&version["version"]));
+        match (owner, &self.sglang, &self.props) {
+            ("goodput-sim", ..) => ("Goodput simulator", version),
+            ("vllm", ..) => ("vLLM", version),
+            ("sglang", info, _) => (
+                "SGLang",
+                info.as_ref().and_then(|info| text(&info["version"])),
+            ),
+            (_, Some(info), _) if info.get("model_path").is_some() => {
+                ("SGLang", text(&info["version"]))
+            }
+            ("llamacpp", _, props) => (
+                "llama.cpp",
+                props.as_ref().and_then(|props| text(&props["build_info"])),
+            ),
+            (_, _, Some(props)) if props.get("total_slots").is_some() => {
+                ("llama.cpp", text(&props["build_info"]))
+            }
+            _ if version.is_some() => ("vLLM", version),
+            _ => ("unknown", None),
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let model = &self.models["data"][0];
+        let nothing = Value::Null;
+        let props = self.props.as_ref().unwrap_or(&nothing);
+        let sglang = self.sglang.as_ref().unwrap_or(&nothing);
+        let reported = [
+            ("context length", &model["max_model_len"]),
+            (
+                "context length",
+                &props["default_generation_settings"]["n_ctx"],
+            ),
+            ("slots", &props["total_slots"]),
+            ("knob:max_running_requests", &sglang["max_running_requests"]),
+            ("knob:disable_radix_cache", &sglang["disable_radix_cache"]),
+            ("knob:chunked_prefill_size", &sglang["chunked_prefill_size"]),
+            ("knob:schedule_policy", &sglang["schedule_policy"]),
+            ("knob:mem_fraction_static", &sglang["mem_fraction_static"]),
+            ("dtype", &sglang["dtype"]),
+            ("quantization", &sglang["quantization"]),
+        ];
+        let reported = reported.into_iter().filter_map(|(name, value)| {
+            Some((
+                name.to_owned(),
+                Fact {
+                    value: text(value)?,
+                    source: Source::Engine,
+                },
+            ))
+        });
+        reported.collect()
+    }
+}
+
+/// A scalar as bounded text.
+fn text(value: &Value) -> Option<String> {
+    let whole = match value {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        _ => return None,
+    };
+    Some(
+        whole
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(FIELD_LIMIT)
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(models: Value) -> Found {
+        Found {
+            models: json!({ "data": [models] }),
+            version: None,
+            props: None,
+            sglang: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(found: &Found, engine: &str, version: Option<&str>) {
+        let probe = found.probe(false, false);
+        assert_eq!(
+            (probe.engine.as_str(), probe.version.as_deref()),
+            (engine, version)
+        );
+    }
+
+    #[test]
+    fn engines_are_told_apart_by_what_they_say_of_themselves() {
+        let version = Some(json!({ "version": "0.32.0" }));
+        let props = Some(json!({ "total_slots": 4, "build_info": "b10434" }));
+        let sglang = Some(json!({ "model_path": "tiny", "version": "0.5.23" }));
+        check(
+            &Found {
+                version: version.clone(),
+                ..found(json!({ "id": "m", "owned_by": "vllm" }))
+            },
+            "vLLM",
+            Some("0.32.0"),
+        );
+        check(
+            &Found {
+                version,
+                ..found(json!({ "id": "m", "owned_by": "goodput-sim" }))
+            },
+            "Goodput simulator",
+            Some("0.32.0"),
+        );
+        check(
+            &Found {
+                props,
+                ..found(json!({ "id": "m", "owned_by": "llamacpp" }))
+            },
+            "llama.cpp",
+            Some("b10434"),
+        );
+        check(
+            &Found {
+                sglang,
+                ..found(json!({ "id": "m", "owned_by": "sglang" }))
+            },
+            "SGLang",
+            Some("0.5.23"),
+        );
+        check(&found(json!({ "id": "m" })), "unknown", None);
+    }
+
+    #[test]
+    fn facts_are_what_the_engine_reports() {
+        let props =
+            Some(json!({ "total_slots": 4, "default_generation_settings": { "n_ctx": 1024 } }));
+        let facts = Found {
+            props,
+            ..found(json!({ "id": "m" }))
+        }
+        .facts();
+        let facts: Vec<(&str, &str)> = facts
+            .iter()
+            .map(|(name, fact)| (name.as_str(), fact.value.as_str()))
+            .collect();
+        assert_eq!(facts, [("context length", "1024"), ("slots", "4")]);
+    }
+
+    #[test]
+    fn no_field_is_longer_than_its_bound() {
+        let long = "x\n".repeat(5000);
+        let probe = found(json!({ "id": long })).probe(false, false);
+        assert_eq!(probe.models, ["x".repeat(FIELD_LIMIT)]);
+    }
+}
