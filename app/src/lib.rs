@@ -37,6 +37,11 @@ pub struct Assets {
     pub favicon: String,
 }
 
+/// Scheme, host and port under which the reader sees the studio (`https://studio.example`); the server provides it by
+/// context. Link previews need whole addresses: a share's picture is `{origin}/s/{token}/preview.png`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin(pub String);
+
 /// The whole HTML document. Rendered on the server only; the browser wakes up its body.
 pub fn shell() -> impl IntoView {
     let Assets {

@@ -1,7 +1,24 @@
-//! Goodput Studio's server. Read the modules in this order.
+//! The outside world of Goodput Studio: web server, supervisor of studies, store, command line.
+//!
+//! Every address stands in [`routes`]. Read the modules in this order.
 
+// Inside: what is kept and what runs.
 pub mod live; // what browsers hear while a study runs
 mod pending;
 pub mod store; // where studies are kept
 pub mod studio; // the studio as pages and the REST interface see it
 pub mod supervisor; // runs studies, one per engine
+
+// The edge: who may ask, and how.
+pub mod api; // REST under /api/v1
+pub mod assets; // script, style, WASM
+pub mod auth; // who is talking
+pub mod cli;
+pub mod config; // what was typed, and what it means
+pub mod error; // what went wrong, as a status
+pub mod guard; // who may talk to us at all
+pub mod pages; // HTML, rendered here first
+pub mod preview; // the picture of a shared study
+pub mod routes; // every address
+pub mod serving; // a studio that listens
+pub mod shared; // raw data of a shared study // goodput serve | sim | bench | demo | token

@@ -79,6 +79,11 @@ impl LocalStudio {
         &self.live
     }
 
+    /// The one folder that holds data sets.
+    pub fn datasets_dir(&self) -> PathBuf {
+        self.data_dir.join(launch::DATASETS)
+    }
+
     /// A point's scores: the versioned block of columns that browsers read.
     pub async fn scores(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
         let found = self.store.scores(point).await.map_err(internal)?;

@@ -1,0 +1,93 @@
+//! REST under `/api/v1`, for programs: the same calls that the pages make, with an OpenAPI document.
+//!
+//! A handler extracts, calls, answers. Errors become statuses in [`crate::error`].
+
+pub mod body; // what is sent, read with errors at fields
+pub mod compare;
+pub mod datasets;
+pub mod engines;
+pub mod events;
+pub mod points;
+pub mod schema; // what stands in the document
+pub mod shares;
+pub mod slos;
+pub mod studies;
+
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::{Router, routing::get};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::routes::Edge;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Goodput Studio",
+        description = "Studies of LLM serving engines: launch, follow, compare, share. Every unsafe method needs the \
+                       header `Content-Type: application/json`. Where the studio has an access token, send it as \
+                       `Authorization: Bearer TOKEN`."
+    ),
+    tags(
+        (name = "studies", description = "One question, one workload, one SLO; configurations swept over rates."),
+        (name = "points", description = "Raw data of one measured point."),
+        (name = "engines", description = "Engines that were added on purpose; load goes only to these."),
+        (name = "slos", description = "Named SLOs."),
+        (name = "datasets", description = "ShareGPT files that a workload can name."),
+        (name = "compare", description = "Configurations side by side."),
+        (name = "shares", description = "Links that show one study to whoever has them."),
+    )
+)]
+struct Document;
+
+fn collected() -> OpenApiRouter<Edge> {
+    let all = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(studies::list, studies::launch))
+        .routes(routes!(studies::show, studies::edit, studies::delete))
+        .routes(routes!(studies::undelete))
+        .routes(routes!(studies::stop))
+        .routes(routes!(studies::resume))
+        .routes(routes!(studies::proceed))
+        .routes(routes!(events::events))
+        .routes(routes!(points::scores))
+        .routes(routes!(points::records))
+        .routes(routes!(shares::list, shares::create))
+        .routes(routes!(shares::revoke));
+    all.routes(routes!(engines::probe))
+        .routes(routes!(engines::list, engines::save))
+        .routes(routes!(engines::delete))
+        .routes(routes!(slos::list))
+        .routes(routes!(slos::save, slos::delete))
+        .routes(routes!(datasets::list))
+        .routes(routes!(compare::compare))
+}
+
+/// Bodies of any size up to their own limit; in front of the rest stands a smaller one.
+fn unbounded() -> OpenApiRouter<Edge> {
+    OpenApiRouter::new().routes(routes!(datasets::upload))
+}
+
+/// All routes but those of [`uploads`], and the document itself at `/api/v1/openapi.json`.
+pub fn router() -> Router<Edge> {
+    let json = document();
+    let answer =
+        move || async move { ([(header::CONTENT_TYPE, "application/json")], json).into_response() };
+    collected()
+        .split_for_parts()
+        .0
+        .route("/api/v1/openapi.json", get(answer))
+}
+
+/// Routes that take files.
+pub fn uploads() -> Router<Edge> {
+    unbounded().split_for_parts().0
+}
+
+/// The OpenAPI document.
+pub fn document() -> String {
+    let mut document = collected().split_for_parts().1;
+    document.merge(unbounded().split_for_parts().1);
+    document.to_pretty_json().unwrap_or_default()
+}

@@ -1,0 +1,145 @@
+//! ShareGPT files that a workload can name: listed, uploaded into the one folder.
+
+use std::path::{Path as FilePath, PathBuf};
+
+use app::studio::{DatasetRow, Studio, StudioError};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use futures_util::StreamExt;
+use measure::study::FieldError;
+use tokio::io::AsyncWriteExt;
+use uuid::Uuid;
+
+use super::body::Path;
+use super::schema;
+use crate::auth::Who;
+use crate::error::{ApiError, ApiResult, Problem};
+use crate::routes::Edge;
+
+/// The largest file: ShareGPT itself has 650 MB.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Files that a workload can name.
+#[utoipa::path(get, path = "/api/v1/datasets", tag = "datasets", responses((status = 200, body = Vec<schema::DatasetRow>)))]
+pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<DatasetRow>>> {
+    Ok(Json(edge.studio.datasets(&actor).await?))
+}
+
+/// Upload a ShareGPT file: a JSON list of conversations, at most 1 GiB. A file of the same name is replaced.
+#[utoipa::path(put, path = "/api/v1/datasets/{file}", tag = "datasets", params(("file" = String, Path)),
+    request_body(content = Object, content_type = "application/json"),
+    responses((status = 200, body = schema::DatasetRow), (status = 413, body = Problem), (status = 422, body = Problem)))]
+pub async fn upload(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(file): Path<String>,
+    body: Body,
+) -> ApiResult<(StatusCode, Json<DatasetRow>)> {
+    if !is_file_name(&file) {
+        let message = "a file name ends with .json and has letters, digits, dots, dashes and underscores only";
+        return Err(invalid("file", message).into());
+    }
+    let folder = edge.studio.datasets_dir();
+    // Not seen by anyone until it is whole; gone when anything fails.
+    let part = Part(folder.join(format!(".upload-{}", Uuid::now_v7())));
+    let bytes = receive(&part.0, body).await?;
+    tokio::fs::rename(&part.0, folder.join(&file))
+        .await
+        .map_err(unwritten)?;
+    Ok((StatusCode::OK, Json(DatasetRow { file, bytes })))
+}
+
+struct Part(PathBuf);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Renamed when all went well: then there is nothing to remove.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Streams a body into a file and counts its bytes.
+async fn receive(path: &FilePath, body: Body) -> Result<u64, ApiError> {
+    let mut file = tokio::fs::File::create(path).await.map_err(unwritten)?;
+    let mut stream = body.into_data_stream();
+    let (mut bytes, mut first) = (0, None);
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| ApiError::BadRequest("the upload broke off".into()))?;
+        bytes += chunk.len() as u64;
+        if MAX_BYTES < bytes {
+            return Err(ApiError::TooLarge(
+                "a data set has at most 1 GiB; cut it".into(),
+            ));
+        }
+        first = first.or_else(|| {
+            chunk
+                .iter()
+                .copied()
+                .find(|byte| !byte.is_ascii_whitespace())
+        });
+        if first.is_some_and(|byte| byte != b'[') {
+            return Err(invalid(
+                "file",
+                "not a ShareGPT file: it must be a JSON list of conversations",
+            )
+            .into());
+        }
+        file.write_all(&chunk).await.map_err(unwritten)?;
+    }
+    if first.is_none() {
+        return Err(invalid("file", "the file is empty").into());
+    }
+    file.sync_all().await.map_err(unwritten)?;
+    Ok(bytes)
+}
+
+fn unwritten(cause: std::io::Error) -> ApiError {
+    tracing::error!(
+        cause = &cause as &dyn std::error::Error,
+        "cannot write a data set"
+    );
+    StudioError::Internal.into()
+}
+
+fn invalid(field: &str, message: &str) -> StudioError {
+    StudioError::Invalid {
+        fields: vec![FieldError {
+            field: field.into(),
+            message: message.into(),
+        }],
+    }
+}
+
+/// A name within the folder: never a path, never hidden.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    name.ends_with(".json")
+        && !name.starts_with('.')
+        && name.len() <= 120
+        && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_never_leaves_the_folder() {
+        assert!(is_file_name("ShareGPT_V3-unfiltered.json"));
+        for bad in [
+            "../x.json",
+            "/etc/x.json",
+            "a/b.json",
+            ".hidden.json",
+            "x.txt",
+            "..",
+            "",
+            "a\\b.json",
+            "ä.json",
+        ] {
+            assert!(!is_file_name(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What stands in the OpenAPI document: the shapes of [`app::studio`] and [`measure`], which know nothing of OpenAPI.
+//!
+//! These types are never sent. A test reads what is really sent into them, so that document and wire cannot part.
+#![expect(
+    missing_docs,
+    reason = "the field descriptions stand in the document where a name does not say enough"
+)]
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Defines a documented shape that takes exactly what is sent.
+macro_rules! shapes {
+    ($($(#[$meta:meta])* $kind:ident $name:ident { $($body:tt)* })*) => {$(
+        #[derive(Debug, Serialize, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        $(#[$meta])*
+        pub $kind $name { $($body)* }
+    )*};
+}
+
+shapes! {
+    /// A study, as a person states it.
+    struct StudySpec {
+        pub name: String,
+        pub engine: EngineSpec,
+        pub workload: Workload,
+        pub arrival: Arrival,
+        /// Steps of the sweep in the order they run: a rate per second (`2.5`), `"inf"`, or `"c=16"` for a closed loop.
+        pub levels: Vec<Value>,
+        pub length: PointLength,
+        /// Warm-up requests before each point, with prompts of their own.
+        pub warmup: u32,
+        /// Everything random follows from it. Text, because it may exceed what JavaScript can count to.
+        pub seed: String,
+        /// `ttft:p95<500ms tpot:p95<50ms attain>=95%`
+        pub slo: String,
+        /// One or more; the first is the baseline.
+        pub configurations: Vec<ConfigurationSpec>,
+        pub repeats: u32,
+        /// A stream silent for so long has failed.
+        pub idle_timeout_ms: u64,
+        /// Wait so long for requests in flight after the last arrival.
+        pub drain_ms: u64,
+    }
+    /// The study's engine.
+    #[serde(rename_all = "snake_case", tag = "kind")]
+    enum EngineSpec {
+        /// The built-in simulator.
+        Simulator {
+            preset: String,
+        },
+        /// An engine that was added before.
+        Endpoint(Endpoint),
+    }
+    /// An engine that already runs.
+    struct Endpoint {
+        /// Base URL, with or without `/v1`.
+        pub url: String,
+        pub api: Api,
+        pub model: String,
+        /// Name of the server's environment variable that holds the API key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub api_key_env: Option<String>,
+        /// Extra headers. Not for secrets.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub headers: BTreeMap<String, String>,
+    }
+    /// The wire dialect.
+    enum Api {
+        #[serde(rename = "openai.chat")]
+        OpenAiChat,
+        #[serde(rename = "openai.completions")]
+        OpenAiCompletions,
+    }
+    /// What requests ask.
+    #[serde(rename_all = "snake_case", tag = "kind")]
+    enum Workload {
+        /// Multi-turn sessions with ShareGPT's lengths and turns.
+        ShareGptShaped {
+            scale: f64,
+            max_turns: u32,
+            think_ms: u64,
+            max_context: u32,
+        },
+        /// A ShareGPT JSON file in the server's data set folder.
+        ShareGptFile {
+            file: String,
+            max_turns: u32,
+            think_ms: u64,
+            filter: ShareGptFilter,
+        },
+        /// Single requests of made-up text.
+        Synthetic {
+            input: Lengths,
+            output: Lengths,
+        },
+    }
+    /// Which rows of a ShareGPT file are used, in tokens.
+    struct ShareGptFilter {
+        pub min_prompt: u32,
+        pub min_output: u32,
+        pub max_prompt: u32,
+        pub max_total: u32,
+    }
+    /// Lengths in tokens.
+    #[serde(rename_all = "snake_case", tag = "kind")]
+    enum Lengths {
+        Fixed {
+            tokens: u32,
+        },
+        Uniform {
+            min: u32,
+            max: u32,
+        },
+        LogNormal {
+            median: u32,
+            sigma: f64,
+            max: u32,
+        },
+    }
+    /// How starts are spread over time at a rate.
+    #[serde(rename_all = "snake_case")]
+    enum Arrival {
+        Poisson,
+        Constant,
+    }
+    /// How long a point is: between the two counts, as many requests as arrive in this time.
+    struct PointLength {
+        pub min_requests: u32,
+        pub max_requests: u32,
+        pub seconds: u32,
+    }
+    /// One configuration of the study.
+    struct ConfigurationSpec {
+        pub name: String,
+        /// Knob values: set by the studio on the simulator, declared by a person elsewhere.
+        pub knobs: BTreeMap<String, Value>,
+        pub turn: Turn,
+    }
+    /// How a configuration's knob values come about.
+    #[serde(rename_all = "snake_case", tag = "way")]
+    enum Turn {
+        /// The study's engine as it is.
+        AsIs,
+        /// A second engine that already runs so.
+        OtherEndpoint(Endpoint),
+        /// The study pauses; a person restarts the engine and proceeds.
+        Pause {
+            instruction: String,
+        },
+    }
+    /// A study in a list.
+    struct StudyRow {
+        pub id: Uuid,
+        pub name: String,
+        pub state: StudyState,
+        pub simulated: bool,
+        pub tags: Vec<String>,
+        pub engine: String,
+        pub slo: String,
+        /// Name of each configuration with its ceiling by attainment: `[["caching off", {...}], ...]`.
+        #[schema(value_type = Vec<Vec<Object>>)]
+        pub ceilings: Vec<(String, Option<Ceiling>)>,
+        pub points_finished: u32,
+        pub points: u32,
+        pub created_ms: i64,
+    }
+    /// Where a study stands.
+    #[serde(rename_all = "snake_case")]
+    enum StudyState {
+        Queued,
+        Running,
+        Waiting,
+        Finished,
+        Stopped,
+        Interrupted,
+        Failed,
+    }
+    /// The highest offered rate at which the SLO holds, as a bracket.
+    #[serde(rename_all = "snake_case", tag = "kind")]
+    enum Ceiling {
+        Bracket {
+            value: f64,
+            lo: f64,
+            hi: f64,
+        },
+        AtLeast {
+            lo: f64,
+        },
+        NoneKept {
+            hi: f64,
+        },
+        Unresolved {
+            lo: Option<f64>,
+            hi: Option<f64>,
+        },
+    }
+    /// A study, whole.
+    struct StudyView {
+        pub id: Uuid,
+        pub spec: StudySpec,
+        pub state: StudyState,
+        pub problem: Option<String>,
+        pub tags: Vec<String>,
+        pub note: String,
+        pub configurations: Vec<ConfigurationView>,
+        pub points: Vec<PointView>,
+        pub remaining_ms: Option<u64>,
+        pub created_ms: i64,
+        /// Number of the last live event that this view includes.
+        pub last_event: u64,
+    }
+    /// A configuration with what was recorded of it.
+    struct ConfigurationView {
+        pub id: Uuid,
+        pub spec: ConfigurationSpec,
+        /// What is known of it, each with who says so.
+        pub facts: BTreeMap<String, Fact>,
+        pub cache_cold: Option<bool>,
+        /// By attainment: the headline.
+        pub ceiling: Option<Ceiling>,
+        pub ceiling_by_percentile: Option<Ceiling>,
+    }
+    /// A recorded fact.
+    struct Fact {
+        pub value: String,
+        /// `engine` or `declared`.
+        pub source: String,
+    }
+    /// A point. `summary`, `certificate` and `judgement` are there once it is finished.
+    struct PointView {
+        pub id: Uuid,
+        /// Index into the study's configurations.
+        pub configuration: u32,
+        pub level: Value,
+        pub repeat: u32,
+        /// `planned`, `running`, `finished` or `interrupted`.
+        pub state: String,
+        pub planned_requests: u32,
+        /// Counts, rates and the distribution of each latency: `{"count", "p50": {"value", "lo", "hi"}, ...}` in nanoseconds.
+        pub summary: Option<Value>,
+        /// Was the client innocent: `clean`, `suspect` or `void`, with the evidence.
+        pub certificate: Option<Value>,
+        /// The point under the study's SLO.
+        pub judgement: Option<Value>,
+        pub started_ms: Option<i64>,
+    }
+    /// A change to a study; what is left out stays.
+    struct StudyEdit {
+        pub name: Option<String>,
+        pub tags: Option<Vec<String>>,
+        pub note: Option<String>,
+    }
+    /// What to probe.
+    struct ProbeRequest {
+        pub url: String,
+        pub api: Api,
+        pub api_key_env: Option<String>,
+    }
+    /// What is behind a URL.
+    struct ProbeReport {
+        pub engine: String,
+        pub version: Option<String>,
+        pub models: Vec<String>,
+        pub facts: BTreeMap<String, Fact>,
+        pub has_metrics: bool,
+        pub can_reset_cache: bool,
+    }
+    /// An engine that was added.
+    struct EngineRow {
+        pub id: Uuid,
+        pub name: String,
+        pub endpoint: Endpoint,
+        pub probe: Option<ProbeReport>,
+    }
+    /// A named SLO.
+    struct NamedSlo {
+        pub name: String,
+        pub slo: String,
+    }
+    /// A ShareGPT file.
+    struct DatasetRow {
+        pub file: String,
+        pub bytes: u64,
+    }
+    /// A link to a study.
+    struct ShareRow {
+        pub id: Uuid,
+        /// `/s/TOKEN`, told once when it is minted.
+        pub path: Option<String>,
+        pub created_ms: i64,
+        pub expires_ms: Option<i64>,
+        pub revoked: bool,
+    }
+    /// Configurations side by side.
+    struct CompareView {
+        pub slo: String,
+        /// The first is the baseline.
+        pub configurations: Vec<ComparedConfiguration>,
+        pub pairs: Vec<PairComparison>,
+    }
+    /// One configuration of a comparison.
+    struct ComparedConfiguration {
+        pub study: Uuid,
+        pub study_name: String,
+        pub simulated: bool,
+        pub configuration: ConfigurationView,
+        pub points: Vec<PointView>,
+    }
+    /// Candidate against baseline.
+    struct PairComparison {
+        /// Index into `configurations`.
+        pub candidate: u32,
+        /// `one_variable`, `identical` or `confounded`, with what differs.
+        pub comparability: Value,
+        /// Left out when the verdict is withheld.
+        pub ceilings: Option<Value>,
+        pub ceilings_by_percentile: Option<Value>,
+        /// Percentiles of TTFT and TPOT at each level that both have, with difference, interval and verdict.
+        pub latencies: Vec<Value>,
+        /// Level, difference and verdict.
+        pub attainment: Vec<Value>,
+    }
+}

@@ -1,0 +1,61 @@
+//! Links to a study: mint, list, revoke.
+
+use app::studio::{ShareRow, Studio};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::body::{self, Path};
+use super::schema;
+use crate::auth::Who;
+use crate::error::{ApiResult, Problem};
+use crate::routes::Edge;
+
+/// What a link is to be.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct NewShare {
+    /// Milliseconds since 1970 after which it no longer works.
+    expires_ms: Option<i64>,
+}
+
+/// A study's links. Their paths are not among what is kept.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/shares", tag = "shares", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Vec<schema::ShareRow>), (status = 404, body = Problem)))]
+pub async fn list(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<Vec<ShareRow>>> {
+    Ok(Json(edge.studio.shares(&actor, id).await?))
+}
+
+/// Mint a link. Its path is told this once.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/shares", tag = "shares", params(("id" = Uuid, Path)),
+    request_body = NewShare, responses((status = 201, body = schema::ShareRow), (status = 404, body = Problem)))]
+pub async fn create(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    body::Json(share): body::Json<NewShare>,
+) -> ApiResult<(StatusCode, Json<ShareRow>)> {
+    Ok((
+        StatusCode::CREATED,
+        Json(edge.studio.share(&actor, id, share.expires_ms).await?),
+    ))
+}
+
+/// Revoke a link at once.
+#[utoipa::path(delete, path = "/api/v1/shares/{id}", tag = "shares", params(("id" = Uuid, Path)),
+    responses((status = 204), (status = 404, body = Problem)))]
+pub async fn revoke(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.revoke(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

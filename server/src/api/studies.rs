@@ -1,0 +1,161 @@
+//! Studies: launch, follow, change.
+
+use app::studio::{Studio, StudyEdit, StudyFilter, StudyRow, StudyView};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use measure::study::StudySpec;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::body::{self, Path, Query};
+use super::schema;
+use crate::auth::Who;
+use crate::error::{ApiResult, Problem};
+use crate::routes::Edge;
+
+/// Which studies.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct Filter {
+    /// Words that must occur in name, tag, engine or model.
+    search: String,
+    /// Studies made before this time (milliseconds since 1970), for the next page.
+    before_ms: Option<i64>,
+    /// At most so many.
+    limit: u32,
+}
+
+/// What was launched.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+pub struct Launched {
+    /// The study; its page is `/studies/{id}`.
+    pub id: Uuid,
+}
+
+/// Studies, newest first.
+#[utoipa::path(get, path = "/api/v1/studies", tag = "studies", params(Filter),
+    responses((status = 200, body = Vec<schema::StudyRow>)))]
+pub async fn list(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Query(filter): Query<Filter>,
+) -> ApiResult<Json<Vec<StudyRow>>> {
+    let Filter {
+        search,
+        before_ms,
+        limit,
+    } = filter;
+    Ok(Json(
+        edge.studio
+            .studies(
+                &actor,
+                StudyFilter {
+                    search,
+                    before_ms,
+                    limit,
+                },
+            )
+            .await?,
+    ))
+}
+
+/// Check a study and put it in the queue.
+#[utoipa::path(post, path = "/api/v1/studies", tag = "studies", request_body = schema::StudySpec,
+    responses((status = 201, body = Launched), (status = 422, body = Problem, description = "Errors at fields.")))]
+pub async fn launch(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    body::Json(spec): body::Json<StudySpec>,
+) -> ApiResult<Response> {
+    let id = edge.studio.launch(&actor, spec).await?;
+    let place = [(header::LOCATION, format!("/api/v1/studies/{id}"))];
+    Ok((StatusCode::CREATED, place, Json(Launched { id })).into_response())
+}
+
+/// One study with its points.
+#[utoipa::path(get, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 200, body = schema::StudyView), (status = 404, body = Problem)))]
+pub async fn show(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<StudyView>> {
+    Ok(Json(edge.studio.study(&actor, id).await?))
+}
+
+/// Rename, tag, note. What is left out stays.
+#[utoipa::path(patch, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+    request_body = schema::StudyEdit, responses((status = 204), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn edit(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    body::Json(edit): body::Json<StudyEdit>,
+) -> ApiResult<StatusCode> {
+    edge.studio.edit(&actor, id, edit).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Hide a study. `undelete` brings it back for 30 days.
+#[utoipa::path(delete, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 204), (status = 404, body = Problem)))]
+pub async fn delete(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.delete(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Bring a hidden study back.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/undelete", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 204), (status = 404, body = Problem)))]
+pub async fn undelete(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.undelete(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stop a study. Points already finished are kept.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/stop", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub async fn stop(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.stop(&actor, id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Put an interrupted, stopped or failed study back in the queue. Points that were begun are measured whole.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/resume", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub async fn resume(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.resume(&actor, id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Go on with a study that waits for its engine to be restarted.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/proceed", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub async fn proceed(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.proceed(&actor, id).await?;
+    Ok(StatusCode::ACCEPTED)
+}

@@ -1,0 +1,164 @@
+//! The command line: `goodput serve | sim | bench | demo | token`.
+//!
+//! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
+//! output, and what people should know besides on standard error.
+
+mod serve; // a studio
+mod sim; // an engine that is not there
+mod token; // access tokens
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// It failed; for `bench`: no request succeeded.
+pub const FAILED: u8 = 1;
+/// The arguments mean nothing.
+pub const BAD_ARGUMENTS: u8 = 2;
+
+#[derive(Parser)]
+#[command(
+    name = "goodput",
+    version,
+    about = "A benchmark studio for LLM serving engines"
+)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the studio
+    Serve(crate::config::ServeArgs),
+    /// Start a simulated engine
+    Sim(sim::SimArgs),
+    /// The access token of a studio that is not on loopback
+    Token(token::TokenArgs),
+}
+
+/// Why a command failed, with the status that says so.
+pub(crate) struct Failure {
+    status: u8,
+    error: Box<dyn Error + Send + Sync>,
+}
+
+impl Failure {
+    /// An error with its exit status.
+    pub(crate) fn new(status: u8, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            status,
+            error: error.into(),
+        }
+    }
+}
+
+/// What commands return: an exit status.
+pub(crate) type Ended = Result<u8, Failure>;
+
+/// Runs one command to its end. The first argument is the program's name.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let line = match Line::try_parse_from(args) {
+        Ok(line) => line,
+        Err(error) => {
+            // Help and version are not errors; where they cannot be printed nothing can be said either.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(BAD_ARGUMENTS);
+        }
+    };
+    log_to_stderr();
+    // Whoever installed one before is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match start(line.command) {
+        Ok(status) => status,
+        Err(Failure { status, error }) => {
+            eprintln!("goodput: {}", whole(error.as_ref()));
+            status
+        }
+    }
+}
+
+fn start(command: Command) -> Ended {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(FAILED, error))?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve(args) => serve::serve(args).await,
+            Command::Sim(args) => sim::simulate(args).await,
+            Command::Token(args) => token::token(args).await,
+        }
+    })
+}
+
+/// An error with its causes, once each.
+fn whole(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| {
+        (*error).source()
+    });
+    let mut said: Vec<String> = Vec::new();
+    for text in causes.map(ToString::to_string) {
+        if !said.last().is_some_and(|last| last.contains(&text)) {
+            said.push(text);
+        }
+    }
+    said.join(": ")
+}
+
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("GOODPUT_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,server=info"));
+    let to_person = std::io::stderr().is_terminal();
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(to_person);
+    // In tests another one may be there already.
+    let _ = log.try_init();
+}
+
+/// Resolves when a person presses Ctrl-C or the system asks to end.
+pub(crate) async fn asked_to_end() {
+    let interrupted = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminated) = signal(SignalKind::terminate()) else {
+            return interrupted.await;
+        };
+        tokio::select! {
+            () = interrupted => {}
+            _ = terminated.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    interrupted.await;
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let inner = std::io::Error::other("disk full");
+        let error = crate::store::OpenError::DataDir {
+            path: "/d".into(),
+            cause: inner,
+        };
+        let text = whole(&error);
+        assert!(text.ends_with("--data-dir: disk full"), "{text}");
+    }
+}

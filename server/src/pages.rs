@@ -1,0 +1,89 @@
+//! HTML: the app's pages, rendered here first.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use app::studio::Studio;
+use app::{App, Origin, shell};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header, request::Parts};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use leptos::context::{provide_context, use_context};
+use leptos::nonce::use_nonce;
+use leptos_axum::{
+    LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
+};
+
+use crate::error::ApiError;
+use crate::guard::headers::page_policy;
+use crate::guard::{Caller, refuse};
+use crate::routes::Edge;
+
+/// Pages and server functions; whatever is no address of ours gets the page that says so.
+pub fn router(edge: &Edge) -> Router<Edge> {
+    let pages = generate_route_list(App);
+    Router::new()
+        .leptos_routes_with_context(edge, pages, context(edge), shell)
+        .route_layer(axum::middleware::from_fn_with_state(
+            edge.clone(),
+            limit_visits,
+        ))
+        .fallback(nowhere)
+}
+
+/// What pages and server functions find in their context.
+fn context(edge: &Edge) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
+    let studio: Arc<dyn Studio> = edge.studio.clone();
+    let assets = edge.site.assets().clone();
+    move || {
+        provide_context(studio.clone());
+        provide_context(assets.clone());
+        if let Some(caller) =
+            use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned())
+        {
+            provide_context(Origin(caller.origin()));
+        }
+        // The nonce is made anew for each page; its policy must name the same one.
+        let (nonce, response) = (use_nonce(), use_context::<ResponseOptions>());
+        if let (Some(nonce), Some(response)) = (nonce, response)
+            && let Ok(policy) = page_policy(&nonce).parse()
+        {
+            response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+}
+
+/// An address that is none: JSON for programs, a page for people.
+async fn nowhere(State(edge): State<Edge>, request: Request<Body>) -> Response {
+    let path = request.uri().path();
+    let is_program = path.starts_with("/api/") || path.starts_with("/fn/");
+    if is_program || !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return ApiError::NotFound(format!("no such address: {} {path}", request.method()))
+            .into_response();
+    }
+    let mut response = render_app_async_with_context(context(&edge), shell)(request).await;
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+/// The middleware in front of shared links: nobody may try many.
+pub async fn limit_visits(
+    State(edge): State<Edge>,
+    caller: Option<Extension<Caller>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path();
+    if path.starts_with("/s/") || path == "/fn/shared" {
+        let caller = caller.map(|Extension(caller)| caller.address);
+        if let Some(Err(seconds)) =
+            caller.map(|address| edge.share_visits.take(address, Instant::now()))
+        {
+            return refuse(path, ApiError::TooMany(seconds));
+        }
+    }
+    next.run(request).await
+}

@@ -1,0 +1,97 @@
+//! Every address of the studio, and the layers in front of them.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRef, MatchedPath, Request};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use leptos::config::LeptosOptions;
+use tokio_util::sync::CancellationToken;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::assets::{self, Site};
+use crate::auth::{self, Access, login};
+use crate::config::Config;
+use crate::guard::limit::Limit;
+use crate::guard::{self, Guard, headers};
+use crate::studio::LocalStudio;
+use crate::{api, pages, preview, shared};
+
+/// Largest body but for data sets: a study of 500 points fits many times.
+const MAX_BODY: usize = 1024 * 1024;
+
+/// What handlers share. Cheap to clone.
+#[derive(Clone)]
+pub struct Edge {
+    /// The studio behind the edge.
+    pub studio: Arc<LocalStudio>,
+    /// Script, style and WASM.
+    pub site: Arc<Site>,
+    /// Who may use it.
+    pub access: Arc<Access>,
+    /// Whose requests are answered at all.
+    pub guard: Arc<Guard>,
+    /// Tries to sign in.
+    pub sign_ins: Arc<Limit>,
+    /// Looks at shared links.
+    pub share_visits: Arc<Limit>,
+    /// Cancelled at shutdown: live streams end, so that nothing waits for them.
+    pub stop: CancellationToken,
+    leptos: LeptosOptions,
+}
+
+impl Edge {
+    /// The edge of a studio.
+    pub fn new(studio: Arc<LocalStudio>, site: Site, access: Access, config: &Config) -> Self {
+        Self {
+            studio,
+            site: Arc::new(site),
+            access: Arc::new(access),
+            guard: Arc::new(Guard::new(config)),
+            sign_ins: Arc::new(Limit::new(10, 0.2)),
+            share_visits: Arc::new(Limit::new(200, 20.0)),
+            stop: CancellationToken::new(),
+            leptos: LeptosOptions::builder().output_name("frontend").build(),
+        }
+    }
+}
+
+impl FromRef<Edge> for LeptosOptions {
+    fn from_ref(edge: &Edge) -> Self {
+        edge.leptos.clone()
+    }
+}
+
+/// The whole studio as one router.
+pub fn router(edge: Edge) -> Router {
+    let shared = Router::new()
+        .route("/s/{token}/preview.png", get(preview::png))
+        .route("/s/{token}/points/{point}/scores", get(shared::scores))
+        .route_layer(from_fn_with_state(edge.clone(), pages::limit_visits));
+    let bounded = Router::new()
+        .route("/login", get(login::form).post(login::sign_in))
+        .route("/assets/{*file}", get(assets::asset))
+        .route("/favicon.ico", get(assets::favicon))
+        .merge(shared)
+        .merge(api::router())
+        .merge(pages::router(&edge))
+        .layer(RequestBodyLimitLayer::new(MAX_BODY));
+    bounded
+        .merge(api::uploads())
+        .layer(from_fn_with_state(edge.clone(), auth::require))
+        .layer(from_fn_with_state(edge.clone(), guard::guard))
+        .layer(from_fn(headers::secure))
+        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .with_state(edge)
+}
+
+/// The route, never the address: tokens stand in addresses.
+fn span(request: &Request) -> tracing::Span {
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or("", MatchedPath::as_str);
+    tracing::debug_span!("request", method = %request.method(), route)
+}

@@ -1,0 +1,225 @@
+//! A studio that listens: everything put together, and taken down again.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::studio::StudioError;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::assets::Site;
+use crate::auth::{Access, Token, TokenHash};
+use crate::config::{self, Config};
+use crate::routes::{Edge, router};
+use crate::store::{OpenError, Store, StoreError};
+use crate::studio::{LocalStudio, Settings};
+
+/// Where the access token's hash is kept.
+pub const TOKEN_SETTING: &str = "access_token_sha256";
+/// A rotated token is in force after so long at the latest.
+const LOOK_FOR_TOKEN: Duration = Duration::from_secs(5);
+/// Connections that are still open after so long are cut at shutdown.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Why a studio does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Something else has the port.
+    #[error("port {} of {} is in use; stop what listens there, or choose another with --bind {}:PORT", .0.port(), .0.ip(), .0.ip())]
+    PortInUse(SocketAddr),
+    /// The address cannot be had.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's word.
+        #[source]
+        cause: io::Error,
+    },
+    /// Data directory or database.
+    #[error(transparent)]
+    Open(OpenError),
+    /// The system has no randomness for a token.
+    #[error("cannot make an access token")]
+    Entropy(#[source] rand::rngs::SysError),
+    /// The token's hash cannot be read or kept.
+    #[error("cannot keep the access token's hash")]
+    Keep(#[source] StudioError),
+    /// The database failed.
+    #[error("cannot keep the access token's hash")]
+    Store(#[source] StoreError),
+}
+
+/// A studio that listens. Ends with [`Serving::shutdown`].
+pub struct Serving {
+    /// Where.
+    pub address: SocketAddr,
+    /// What.
+    pub studio: Arc<LocalStudio>,
+    /// The access token, when it was made just now: print it, it is kept nowhere.
+    pub new_token: Option<Token>,
+    /// Whether callers need a token.
+    pub needs_token: bool,
+    stop: CancellationToken,
+    server: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Listens, opens the data, starts what is queued.
+    pub async fn start(config: &Config) -> Result<Self, ServeError> {
+        let listener = listen(config.bind).await?;
+        let address = listener.local_addr().map_err(|cause| ServeError::Listen {
+            address: config.bind,
+            cause,
+        })?;
+        let settings = Settings {
+            database: config.store.database.clone(),
+            data_dir: config.store.data_dir.clone(),
+            resume_interrupted: config.resume,
+        };
+        let studio = LocalStudio::open(settings)
+            .await
+            .map_err(ServeError::Open)?;
+        let (access, new_token) = access(config, &studio).await?;
+        let edge = Edge::new(studio.clone(), site(config), access, config);
+        let (stop, needs_token) = (edge.stop.clone(), !edge.access.is_open());
+        if matches!(config.access, config::Access::Kept) {
+            tokio::spawn(follow_token(edge.clone()));
+        }
+        studio.start_supervisor().await.map_err(ServeError::Open)?;
+        let server = tokio::spawn(run(listener, edge));
+        Ok(Self {
+            address,
+            studio,
+            new_token,
+            needs_token,
+            stop,
+            server,
+        })
+    }
+
+    /// `http://127.0.0.1:7878`
+    pub fn url(&self) -> String {
+        let ip = self.address.ip();
+        let host = if ip.is_unspecified() {
+            "127.0.0.1".into()
+        } else {
+            SocketAddr::new(ip, 0).to_string()
+        };
+        let host = host.strip_suffix(":0").unwrap_or(&host).to_owned();
+        format!("http://{host}:{}", self.address.port())
+    }
+
+    /// Ends live streams, studies (they can be resumed) and connections, in this order.
+    pub async fn shutdown(mut self) {
+        self.stop.cancel();
+        self.studio.shutdown().await;
+        if tokio::time::timeout(LAST_ANSWERS, &mut self.server)
+            .await
+            .is_err()
+        {
+            self.server.abort();
+        }
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|cause| match cause.kind() {
+            io::ErrorKind::AddrInUse => ServeError::PortInUse(address),
+            _ => ServeError::Listen { address, cause },
+        })
+}
+
+async fn run(listener: TcpListener, edge: Edge) {
+    let stop = edge.stop.clone().cancelled_owned();
+    // Live events are small and must not wait for each other.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let service = router(edge).into_make_service_with_connect_info::<SocketAddr>();
+    if let Err(cause) = axum::serve(listener, service)
+        .with_graceful_shutdown(stop)
+        .await
+    {
+        tracing::error!(
+            cause = &cause as &dyn std::error::Error,
+            "the web server ended"
+        );
+    }
+}
+
+fn site(config: &Config) -> Site {
+    Site::open(config.site.as_deref()).unwrap_or_else(|problem| {
+        warn!("{problem}");
+        Site::default()
+    })
+}
+
+/// The token in force. Made when one is needed and none is known.
+async fn access(
+    config: &Config,
+    studio: &LocalStudio,
+) -> Result<(Access, Option<Token>), ServeError> {
+    match &config.access {
+        config::Access::Open => Ok((Access::open(), None)),
+        config::Access::Given(token) => Ok((Access::by_token(TokenHash::of(token.reveal())), None)),
+        config::Access::Kept => {
+            if let Some(hash) = kept_hash(studio).await.map_err(ServeError::Keep)? {
+                return Ok((Access::by_token(hash), None));
+            }
+            let token = Token::random().map_err(ServeError::Entropy)?;
+            let hash = TokenHash::of(token.reveal());
+            studio
+                .set_setting(TOKEN_SETTING, Some(&hash.to_hex()))
+                .await
+                .map_err(ServeError::Keep)?;
+            Ok((Access::by_token(hash), Some(token)))
+        }
+    }
+}
+
+async fn kept_hash(studio: &LocalStudio) -> Result<Option<TokenHash>, StudioError> {
+    let kept = studio.setting(TOKEN_SETTING).await?;
+    Ok(kept.as_deref().and_then(TokenHash::from_hex))
+}
+
+/// Takes up a token that `goodput token rotate` made.
+async fn follow_token(edge: Edge) {
+    while !edge.stop.is_cancelled() {
+        tokio::select! {
+            () = edge.stop.cancelled() => return,
+            () = tokio::time::sleep(LOOK_FOR_TOKEN) => {}
+        }
+        if let Ok(Some(hash)) = kept_hash(&edge.studio).await {
+            edge.access.rotate(hash);
+        }
+    }
+}
+
+/// Makes a new token and keeps its hash. A server that runs takes it up by itself.
+pub async fn rotate_token(store: &config::StoreConfig) -> Result<Token, ServeError> {
+    let cannot_write = |cause| OpenError::DataDir {
+        path: store.data_dir.clone(),
+        cause,
+    };
+    std::fs::create_dir_all(&store.data_dir)
+        .map_err(cannot_write)
+        .map_err(ServeError::Open)?;
+    let open = Store::open(&store.database)
+        .await
+        .map_err(ServeError::Open)?;
+    let token = Token::random().map_err(ServeError::Entropy)?;
+    let hash = TokenHash::of(token.reveal()).to_hex();
+    open.set_setting(TOKEN_SETTING, Some(&hash))
+        .await
+        .map_err(ServeError::Store)?;
+    open.close().await;
+    Ok(token)
+}
