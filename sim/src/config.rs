@@ -203,14 +203,15 @@ fn base(name: &str) -> Option<Config> {
     })
 }
 
-/// A small model on a small device, quick enough that a whole study takes minutes. The numbers are chosen, not measured: a 5 ms step,
-/// and prompts dear enough (80 µs a token, 12,500 tokens/s) that about half of a multi-turn chat's cost is prefill.
+/// A small model on a small device, quick enough that a whole study takes minutes. The numbers are chosen, not measured: a step of
+/// 4.5 ms, decodes nearly free (20 µs a sequence: a small batch is bound by reading the weights), and prompts dear (80 µs a
+/// token, 12,500 tokens/s), so that most of a multi-turn chat's cost is prefill, and reusing prefixes shows.
 const SMALL_FAST: Cost = Cost {
     base_ns: 4.5e6,
     prefill_token_ns: 80e3,
-    attention_pair_ns: 10.0,
-    sequence_ns: 150e3,
-    kv_token_ns: 100.0,
+    attention_pair_ns: 5.0,
+    sequence_ns: 20e3,
+    kv_token_ns: 20.0,
 };
 /// 65,536 tokens: 64 sequences of 1,024.
 const SMALL_FAST_BLOCKS: u32 = 4096;

@@ -197,3 +197,6 @@ fn observe(stats: &mut Stats, sequence: &mut Sequence, ends: Nanos) {
         stats.e2e.observe(ends.since(sequence.arrived));
     }
 }
+
+#[cfg(test)]
+mod tests;

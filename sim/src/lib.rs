@@ -9,6 +9,7 @@ pub mod cost; // how long a step takes
 mod driver; // steps in real time
 pub mod engine; // one step: schedule, cost, tokens
 pub mod kv; // paged KV cache with prefix reuse
+pub mod rehearsal; // the engine in virtual time
 pub mod scheduler; // which sequences share the next step
 mod sequence; // one sequence on its way through the engine
 mod server; // listening, starting, stopping

@@ -1,5 +1,7 @@
 //! The simulated engine over a real socket.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -8,7 +10,10 @@ use measure::knobs::{KnobValue, Knobs};
 use sim::{Config, Running, start};
 
 fn knobs(pairs: &[(&str, &str)]) -> Knobs {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), KnobValue::from(*value))).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), KnobValue::from(*value)))
+        .collect()
 }
 
 fn engine(preset: &str, pairs: &[(&str, &str)]) -> Running {
@@ -19,7 +24,9 @@ fn engine(preset: &str, pairs: &[(&str, &str)]) -> Running {
 fn send(engine: &Running, method: &str, path: &str, body: &str) -> TcpStream {
     let mut socket = TcpStream::connect(engine.url.trim_start_matches("http://")).unwrap();
     socket.set_nodelay(true).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
     let length = body.len();
     write!(
         socket,
@@ -33,9 +40,15 @@ fn send(engine: &Running, method: &str, path: &str, body: &str) -> TcpStream {
 /// Head and de-chunked body.
 fn ask(engine: &Running, method: &str, path: &str, body: &str) -> (String, String) {
     let mut all = String::new();
-    send(engine, method, path, body).read_to_string(&mut all).unwrap();
+    send(engine, method, path, body)
+        .read_to_string(&mut all)
+        .unwrap();
     let (head, body) = all.split_once("\r\n\r\n").unwrap();
-    let body = if head.contains("transfer-encoding: chunked") { dechunk(body) } else { body.to_owned() };
+    let body = if head.contains("transfer-encoding: chunked") {
+        dechunk(body)
+    } else {
+        body.to_owned()
+    };
     (head.to_owned(), body)
 }
 
@@ -78,25 +91,47 @@ fn timed(engine: &Running, body: &str) -> (Duration, Duration, String) {
             first = Some(begun.elapsed());
         }
     }
-    (first.unwrap(), begun.elapsed(), String::from_utf8(all).unwrap())
+    (
+        first.unwrap(),
+        begun.elapsed(),
+        String::from_utf8(all).unwrap(),
+    )
 }
 
 #[test]
 fn a_chat_streams_as_vllm_does() {
     let engine = engine("tiny", &[]);
-    let (head, body) = ask(&engine, "POST", "/v1/chat/completions", &chat(&engine, "hello there", 3));
+    let (head, body) = ask(
+        &engine,
+        "POST",
+        "/v1/chat/completions",
+        &chat(&engine, "hello there", 3),
+    );
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
-    assert!(head.contains("content-type: text/event-stream; charset=utf-8"), "{head}");
+    assert!(
+        head.contains("content-type: text/event-stream; charset=utf-8"),
+        "{head}"
+    );
     assert!(head.contains("server: goodput-sim-"), "{head}");
     assert!(head.contains("x-request-id: r1"), "{head}");
     let events: Vec<&str> = body.split_terminator("\n\n").collect();
     let head = events[0].split_once(r#""choices":["#).unwrap().0;
-    assert!(head.starts_with(r#"data: {"id":"chatcmpl-r1","object":"chat.completion.chunk","created":"#), "{head}");
+    assert!(
+        head.starts_with(
+            r#"data: {"id":"chatcmpl-r1","object":"chat.completion.chunk","created":"#
+        ),
+        "{head}"
+    );
     assert!(head.ends_with(r#","model":"simulated-tiny","#), "{head}");
-    let rest: Vec<&str> = events.iter().map(|event| event.strip_prefix(head).unwrap_or(event)).collect();
+    let rest: Vec<&str> = events
+        .iter()
+        .map(|event| event.strip_prefix(head).unwrap_or(event))
+        .collect();
     let is_token = |event: &str, finish: &str| {
         event.starts_with(r#""choices":[{"index":0,"delta":{"content":""#)
-            && event.ends_with(&format!(r#""}},"logprobs":null,"finish_reason":{finish}"token_ids":null}}]}}"#))
+            && event.ends_with(&format!(
+                r#""}},"logprobs":null,"finish_reason":{finish}"token_ids":null}}]}}"#
+            ))
     };
     assert_eq!(
         rest[0],
@@ -104,7 +139,11 @@ fn a_chat_streams_as_vllm_does() {
     );
     assert!(is_token(rest[1], "null,"), "{}", rest[1]);
     assert!(is_token(rest[2], "null,"), "{}", rest[2]);
-    assert!(is_token(rest[3], r#""length","stop_reason":null,"#), "{}", rest[3]);
+    assert!(
+        is_token(rest[3], r#""length","stop_reason":null,"#),
+        "{}",
+        rest[3]
+    );
     assert_eq!(
         rest[4],
         r#""choices":[],"usage":{"prompt_tokens":9,"total_tokens":12,"completion_tokens":3},"system_fingerprint":"goodput-sim-0.1.0"}"#
@@ -118,10 +157,174 @@ fn alone_a_request_takes_what_the_cost_says() {
     let cost = Config::preset("small-fast", &Knobs::new()).unwrap().cost;
     let prompt = 300.0;
     let (first, last, _) = timed(&engine, &chat(&engine, &words(293), 31));
-    let prefill = cost.base_ns + cost.prefill_token_ns * prompt + cost.attention_pair_ns * prompt * 301.0 / 2.0 + cost.sequence_ns;
+    let prefill = cost.base_ns
+        + cost.prefill_token_ns * prompt
+        + cost.attention_pair_ns * prompt * 301.0 / 2.0
+        + cost.sequence_ns;
     let token = cost.base_ns + cost.sequence_ns + cost.kv_token_ns * 315.0;
     let (expected_first, expected_last) = (prefill / 1e6, (prefill + 30.0 * token) / 1e6);
     let (first, last) = (first.as_secs_f64() * 1e3, last.as_secs_f64() * 1e3);
-    assert!(expected_first <= first && first < expected_first + 20.0, "first {first} ms, expected {expected_first}");
-    assert!(expected_last <= last && last < expected_last + 25.0, "last {last} ms, expected {expected_last}");
+    assert!(
+        expected_first <= first && first < expected_first + 20.0,
+        "first {first} ms, expected {expected_first}"
+    );
+    assert!(
+        expected_last <= last && last < expected_last + 25.0,
+        "last {last} ms, expected {expected_last}"
+    );
+}
+
+/// A value of `/metrics`.
+fn metric(engine: &Running, name: &str) -> f64 {
+    let (_, page) = ask(engine, "GET", "/metrics", "");
+    let line = page
+        .lines()
+        .find(|line| line.starts_with(&format!("{name}{{")))
+        .unwrap();
+    line.rsplit_once(' ').unwrap().1.parse().unwrap()
+}
+
+/// Waits until nothing runs, waits or holds blocks.
+fn await_idle(engine: &Running) {
+    let begun = Instant::now();
+    let names = [
+        "vllm:num_requests_running",
+        "vllm:num_requests_waiting",
+        "vllm:kv_cache_usage_perc",
+    ];
+    while names.iter().any(|name| metric(engine, name) != 0.0) {
+        assert!(
+            begun.elapsed() < Duration::from_secs(5),
+            "still busy 5 s after every client left"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_hundred_clients_that_leave_free_everything() {
+    let engine = engine("small-fast", &[("max-num-seqs", "30")]);
+    let body = chat(&engine, &words(50), 1500);
+    let clients: Vec<TcpStream> = (0..100)
+        .map(|_| send(&engine, "POST", "/v1/chat/completions", &body))
+        .collect();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(metric(&engine, "vllm:num_requests_running"), 30.0);
+    assert_eq!(metric(&engine, "vllm:num_requests_waiting"), 70.0);
+    drop(clients);
+    await_idle(&engine);
+}
+
+#[test]
+fn a_client_that_leaves_before_a_whole_answer_frees_its_place() {
+    let engine = engine("small-fast", &[]);
+    let body = chat(&engine, &words(50), 1500).replace(r#""stream":true"#, r#""stream":false"#);
+    let body = body.replace(r#","stream_options":{"include_usage":true}"#, "");
+    let client = send(&engine, "POST", "/v1/chat/completions", &body);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(metric(&engine, "vllm:num_requests_running"), 1.0);
+    drop(client);
+    await_idle(&engine);
+}
+
+#[test]
+fn a_slow_client_holds_up_nobody() {
+    let engine = engine("tiny", &[]);
+    // Never read: more bytes than the socket's buffers hold wait in the request's own channel.
+    let slow = send(
+        &engine,
+        "POST",
+        "/v1/chat/completions",
+        &chat(&engine, &words(50), 1900),
+    );
+    let (_, last, _) = timed(&engine, &chat(&engine, &words(50), 100));
+    assert!(
+        last < Duration::from_secs(2),
+        "{last:?} for 100 tokens beside a client that does not read"
+    );
+    drop(slow);
+}
+
+#[test]
+fn one_event_comes_for_each_token() {
+    let engine = engine("tiny", &[]);
+    let (_, body) = ask(
+        &engine,
+        "POST",
+        "/v1/chat/completions",
+        &chat(&engine, &words(10), 500),
+    );
+    assert_eq!(body.matches(r#""delta":{"content":"#).count(), 500);
+    assert!(body.contains(r#""completion_tokens":500}"#));
+}
+
+#[test]
+fn a_repeated_prefix_lowers_the_first_token() {
+    let engine = engine("small-fast", &[("enable-prefix-caching", "on")]);
+    let body = chat(&engine, &words(1000), 2);
+    let first = |body: &str| timed(&engine, body).0;
+    let (cold, warm) = (first(&body), first(&body));
+    assert!(warm < cold / 3, "cold {cold:?}, warm {warm:?}");
+    ask(&engine, "POST", "/reset_prefix_cache", "");
+    let cold_again = first(&body);
+    assert!(
+        warm * 3 < cold_again,
+        "warm {warm:?}, after a reset {cold_again:?}"
+    );
+}
+
+#[test]
+fn with_one_place_requests_follow_one_another() {
+    let engine = engine("small-fast", &[("max-num-seqs", "1")]);
+    let body = chat(&engine, &words(50), 20);
+    let alone = timed(&engine, &body).1;
+    let last = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| timed(&engine, &body).1))
+            .collect();
+        clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .max()
+            .unwrap()
+    });
+    assert!(
+        alone * 3 < last,
+        "alone {alone:?}, the last of four {last:?}"
+    );
+}
+
+#[test]
+fn lateness_does_not_add_up() {
+    let engine = engine("tiny", &[]);
+    let begun = Instant::now();
+    let (_, _, _) = timed(&engine, &chat(&engine, &words(10), 1900));
+    // 1,900 steps of 0.21 ms; a sleep of each step on its own would be late by 1,900 x 60 µs = 114 ms and more.
+    let cost = Config::preset("tiny", &Knobs::new()).unwrap().cost;
+    let simulated = Duration::from_nanos(
+        (1900.0 * (cost.base_ns + cost.sequence_ns + cost.kv_token_ns * 960.0)) as u64,
+    );
+    let late = begun.elapsed().saturating_sub(simulated);
+    assert!(
+        late < Duration::from_millis(100),
+        "{late:?} late after {simulated:?}"
+    );
+}
+
+#[test]
+fn a_dropped_engine_listens_no_more() {
+    let engine = engine("small-fast", &[]);
+    let busy = send(
+        &engine,
+        "POST",
+        "/v1/chat/completions",
+        &chat(&engine, "hi", 1500),
+    );
+    std::thread::sleep(Duration::from_millis(50));
+    let address = engine.url.trim_start_matches("http://").to_owned();
+    let begun = Instant::now();
+    drop(engine);
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert!(TcpStream::connect(address).is_err());
+    drop(busy);
 }
