@@ -185,8 +185,8 @@ fn base(name: &str) -> Option<Config> {
     let preset = *PRESETS.iter().find(|known| **known == name)?;
     let (max_model_len, kv_blocks, cost) = match preset {
         "llama-8b-h100" => (8192, LLAMA_8B_H100_BLOCKS, LLAMA_8B_H100),
-        "tiny" => (2048, 4096, TINY),
-        _ => (2048, SMALL_FAST_BLOCKS, SMALL_FAST),
+        "tiny" => (8192, 4096, TINY),
+        _ => (8192, SMALL_FAST_BLOCKS, SMALL_FAST),
     };
     Some(Config {
         preset,
@@ -327,7 +327,7 @@ mod tests {
                 ("max-num-batched-tokens", "512"),
             ],
             "max-num-batched-tokens is 512, but without enable-chunked-prefill a whole prompt must fit into one step: set \
-             it to at least 2048, or turn enable-chunked-prefill on",
+             it to at least 8192, or turn enable-chunked-prefill on",
         );
     }
 

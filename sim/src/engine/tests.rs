@@ -90,11 +90,11 @@ fn decodes_go_before_prefill() {
 #[test]
 fn without_chunks_a_prompt_waits_for_a_step_that_holds_it_whole() {
     let mut engine = Engine::new(&config(1000, &[("enable-chunked-prefill", "off")]));
-    engine.add(ask(prompt(1, 1500), 1), Nanos::ZERO);
-    engine.add(ask(prompt(2, 1500), 1), Nanos::ZERO);
+    engine.add(ask(prompt(1, 5000), 1), Nanos::ZERO);
+    engine.add(ask(prompt(2, 5000), 1), Nanos::ZERO);
     let mut steps = Vec::new();
     run(&mut engine, |_, step| steps.push(step.tokens));
-    assert_eq!(steps, [1500, 1500]);
+    assert_eq!(steps, [5000, 5000]);
 }
 
 #[test]

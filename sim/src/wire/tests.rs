@@ -98,26 +98,26 @@ fn no_token_is_vllms_400() {
 #[test]
 fn a_prompt_longer_than_the_context_is_vllms_400() {
     check_error(
-        &json!({ "prompt": vec![7; 2049] }).to_string(),
+        &json!({ "prompt": vec![7; 8193] }).to_string(),
         400,
         "BadRequestError",
         Some("input_tokens"),
-        "This model's maximum context length is 2048 tokens. However, your prompt contains at least 2049 input tokens, which \
+        "This model's maximum context length is 8192 tokens. However, your prompt contains at least 8193 input tokens, which \
          exceeds this limit even without any output tokens. Please reduce the length of the input prompt. \
-         (parameter=input_tokens, value=2049)",
+         (parameter=input_tokens, value=8193)",
     );
 }
 
 #[test]
 fn prompt_and_answer_longer_than_the_context_are_refused() {
     check_error(
-        &json!({ "prompt": vec![7; 2000], "max_tokens": 49 }).to_string(),
+        &json!({ "prompt": vec![7; 8000], "max_tokens": 193 }).to_string(),
         400,
         "BadRequestError",
         Some("input_tokens"),
-        "This model's maximum context length is 2048 tokens. However, you requested 49 output tokens and your prompt contains \
-         at least 2000 input tokens, for a total of at least 2049 tokens. Please reduce the length of the input prompt or the \
-         number of requested output tokens. (parameter=input_tokens, value=2000)",
+        "This model's maximum context length is 8192 tokens. However, you requested 193 output tokens and your prompt contains \
+         at least 8000 input tokens, for a total of at least 8193 tokens. Please reduce the length of the input prompt or the \
+         number of requested output tokens. (parameter=input_tokens, value=8000)",
     );
 }
 
@@ -373,7 +373,7 @@ async fn it_says_that_it_is_simulated() {
             &models["data"][0]["id"],
             &models["data"][0]["max_model_len"]
         ),
-        (&json!("simulated-tiny"), &json!(2048))
+        (&json!("simulated-tiny"), &json!(8192))
     );
     let info: Value = serde_json::from_str(&get("/server_info").await).unwrap();
     assert_eq!(info["simulated"], true);
