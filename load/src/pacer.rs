@@ -36,7 +36,7 @@ impl Alarms {
         let set = self.set.try_send(Alarm { due, wake }).is_ok();
         if !set || woken.await.is_err() {
             // Not in practice: the channel has room for one alarm of every session, and the pacer outlives them.
-            tokio::time::sleep(Duration::from_nanos(due.since(self.clock.now()).0)).await;
+            tokio::time::sleep(self.clock.until(due).unwrap_or_default()).await;
         }
     }
 }
@@ -73,8 +73,7 @@ fn run(clock: Clock, starts: &[Nanos], slot: &mpsc::Sender<usize>, alarms: &Rece
     let mut set: BinaryHeap<Reverse<Due>> = BinaryHeap::new();
     let mut next = 0;
     loop {
-        let now = clock.now();
-        while next < starts.len() && starts[next] <= now {
+        while next < starts.len() && clock.until(starts[next]).is_none() {
             if slot.try_send(next).is_err() {
                 return;
             }
@@ -82,7 +81,7 @@ fn run(clock: Clock, starts: &[Nanos], slot: &mpsc::Sender<usize>, alarms: &Rece
         }
         while set
             .peek()
-            .is_some_and(|Reverse(Due(alarm))| alarm.due <= now)
+            .is_some_and(|Reverse(Due(alarm))| clock.until(alarm.due).is_none())
         {
             if let Some(Reverse(Due(alarm))) = set.pop() {
                 let _ = alarm.wake.send(());
@@ -97,7 +96,7 @@ fn run(clock: Clock, starts: &[Nanos], slot: &mpsc::Sender<usize>, alarms: &Rece
             .min();
         // With nothing due it waits for an alarm to be set, or for the last session to end.
         let wait = due.map_or(Duration::from_secs(3600), |due| {
-            Duration::from_nanos(due.since(clock.now()).0)
+            clock.until(due).unwrap_or_default()
         });
         match alarms.recv_timeout(wait) {
             Ok(alarm) => set.push(Reverse(Due(alarm))),

@@ -79,7 +79,7 @@ impl Point {
             .request(&planned.request_id, planned.body.clone());
         self.gauges.due(due);
         let ready = async {
-            if self.clock.now() < due {
+            if self.clock.until(due).is_some() {
                 self.alarms.wait(due).await;
             }
             // A closed semaphore cannot happen: nobody closes it.
@@ -130,7 +130,7 @@ impl Point {
     ) -> Vec<Ran> {
         let mut running: Vec<JoinHandle<Ran>> = Vec::with_capacity(sessions.len());
         let mut waiting = sessions.into_iter();
-        loop {
+        while running.len() < self.sessions.len() {
             let slot = tokio::select! {
                 biased;
                 slot = slots.recv() => slot,

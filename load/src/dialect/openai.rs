@@ -93,7 +93,7 @@ fn error_text(error: &Value) -> Option<String> {
 
 /// The words for people in the body of a refused request: the message of its error object, else the whole text.
 pub(super) fn refusal_text(body: &[u8]) -> String {
-    let whole = || String::from_utf8_lossy(body).trim().to_owned();
+    let whole = || String::from_utf8_lossy(body).into_owned();
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
         return whole();
     };

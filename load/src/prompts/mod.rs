@@ -121,7 +121,7 @@ struct Line {
 
 /// Makes a point's plan.
 pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
-    let wanted = Wanted::of(spec.level, spec.length);
+    let wanted = Wanted::of(spec);
     let scripts = match spec.workload {
         Workload::ShareGptFile {
             file,
@@ -190,17 +190,27 @@ struct Wanted {
 
 impl Wanted {
     /// As many sessions as start in the time, within the bounds on requests. Where no rate says how many that is, a
-    /// closed loop gets four sessions a stream.
-    fn of(level: Level, length: PointLength) -> Self {
-        let sessions = match level {
-            Level::Rate(rate) => (rate.per_second() * f64::from(length.seconds)).ceil() as usize,
-            Level::Inf => 1,
-            Level::Concurrency(streams) => streams as usize * 4,
+    /// closed loop gets four requests a stream.
+    fn of(spec: &PointSpec<'_>) -> Self {
+        let PointLength {
+            max_requests,
+            seconds,
+            ..
+        } = spec.length;
+        let (sessions, requests) = match spec.level {
+            Level::Rate(rate) => (
+                (rate.per_second() * f64::from(seconds)).ceil() as usize,
+                spec.length.min_requests,
+            ),
+            Level::Inf => (1, spec.length.requests(spec.level, 1.0)),
+            Level::Concurrency(streams) => {
+                (streams as usize, spec.length.requests(spec.level, 1.0))
+            }
         };
-        let most = (length.max_requests as usize).max(1);
+        let most = (max_requests as usize).max(1);
         Self {
             sessions: sessions.clamp(1, most),
-            requests: (length.min_requests as usize).clamp(1, most),
+            requests: (requests as usize).clamp(1, most),
             most,
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use measure::sampling::{Draws, derive};
 use measure::units::Nanos;
-use measure::workload::{ShareGptFilter, TurnLengths};
+use measure::workload::{Drop, ShareGptFilter, TurnLengths, filter_sharegpt};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(super) fn rows(
 ) -> Result<Vec<Row>, PromptError> {
     let most = max_turns.max(1) as usize;
     let mut usable: Vec<(u32, u32)> = Vec::new();
-    let mut dropped: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut dropped: BTreeMap<Drop, usize> = BTreeMap::new();
     let mut index = 0u32;
     read(path, |row| {
         match turns(row, filter, most) {
@@ -66,7 +66,7 @@ pub(super) fn rows(
     let Some(chosen) = chosen else {
         let dropped: Vec<String> = dropped
             .iter()
-            .map(|(why, count)| format!("{count} {why}"))
+            .map(|(why, count)| format!("{count} {}", name(*why)))
             .collect();
         let dropped = if dropped.is_empty() {
             "none dropped".into()
@@ -116,61 +116,55 @@ fn choose(usable: &mut [(u32, u32)], seed: u64, wanted: Wanted) -> Option<Vec<u3
 }
 
 /// The turns of a row that are used, or why the row is not.
-fn turns(
-    row: &Value,
-    filter: &ShareGptFilter,
-    most: usize,
-) -> Result<Vec<(String, String)>, &'static str> {
-    let row = row.as_object().ok_or("bad_row")?;
+fn turns(row: &Value, filter: &ShareGptFilter, most: usize) -> Result<Vec<(String, String)>, Drop> {
     let said = row
-        .get("conversations")
-        .and_then(Value::as_array)
-        .ok_or("no_turns")?;
-    if said.len() < 2 {
-        return Err("no_turns");
+        .as_object()
+        .map(|row| row.get("conversations").and_then(Value::as_array));
+    let said = said.map(|said| said.map(Vec::as_slice).unwrap_or_default());
+    let first_two = said.map(|said| {
+        said.iter()
+            .take(2)
+            .map(|turn| (role(turn), tokens(text(turn))))
+            .collect::<Vec<_>>()
+    });
+    filter_sharegpt(first_two.as_deref(), filter)?;
+    let said = said.unwrap_or_default();
+    if said.iter().take(2).any(|turn| !turn["value"].is_string()) {
+        return Err(Drop::BadRow);
     }
-    let text = |turn: &Value| {
-        turn.get("value")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let human = |turn: &Value| {
-        matches!(
-            turn.get("from").and_then(Value::as_str),
-            Some("human" | "user")
-        )
-    };
-    if !human(&said[0]) {
-        return Err("first_not_human");
-    }
-    let pairs = said
-        .chunks_exact(2)
-        .take(most)
-        .take_while(|pair| human(&pair[0]) && !human(&pair[1]));
-    let pairs: Vec<(String, String)> = pairs.map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
-    let (prompt, output) = pairs
-        .first()
-        .map(|(user, answer)| (tokens(user), tokens(answer)))
-        .ok_or("no_turns")?;
-    keep(filter, prompt, output)?;
+    let human = |turn: &Value| matches!(role(turn), "human" | "user");
     // A later turn is used as long as the whole context stays within the limit.
     let mut context = 0;
-    let fits = |(user, answer): &(String, String)| {
-        context += tokens(user) + tokens(answer);
-        context <= filter.max_total && tokens(user) > 0 && tokens(answer) > 0
+    let fits = |pair: &&[Value]| {
+        let (user, answer) = (tokens(text(&pair[0])), tokens(text(&pair[1])));
+        context += user + answer;
+        human(&pair[0]) && !human(&pair[1]) && context <= filter.max_total && user > 0 && answer > 0
     };
-    Ok(pairs.into_iter().take_while(fits).collect())
+    let pairs = said.chunks_exact(2).take(most).take_while(fits);
+    let pairs: Vec<_> = pairs
+        .map(|pair| (text(&pair[0]).to_owned(), text(&pair[1]).to_owned()))
+        .collect();
+    if pairs.is_empty() {
+        Err(Drop::NoTurns)
+    } else {
+        Ok(pairs)
+    }
 }
 
-fn keep(filter: &ShareGptFilter, prompt: u32, output: u32) -> Result<(), &'static str> {
-    match () {
-        () if prompt < filter.min_prompt => Err("prompt_short"),
-        () if output < filter.min_output => Err("output_short"),
-        () if filter.max_prompt < prompt => Err("prompt_long"),
-        () if filter.max_total < prompt + output => Err("total_long"),
-        () => Ok(()),
-    }
+fn role(turn: &Value) -> &str {
+    turn["from"].as_str().unwrap_or_default()
+}
+
+fn text(turn: &Value) -> &str {
+    turn["value"].as_str().unwrap_or_default()
+}
+
+/// The name of a reason, as it stands in JSON.
+fn name(why: Drop) -> String {
+    serde_json::to_value(why)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 /// An estimate: words times [`TOKENS_PER_WORD`], rounded up.

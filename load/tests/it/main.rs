@@ -1,0 +1,7 @@
+//! The instrument against recorded streams and against a small server.
+
+mod case;
+mod double;
+mod recorded;
+mod run;
+mod socket;
