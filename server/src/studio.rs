@@ -3,7 +3,7 @@
 
 pub(crate) mod compare; // configurations side by side
 pub(crate) mod engines; // who is behind a URL
-mod launch; // may this study run?
+pub(crate) mod launch; // may this study run?
 mod open; // making a studio, and ending it
 mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
@@ -36,7 +36,7 @@ pub struct LocalStudio {
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     /// Held while the studio is open, so that no second server takes the data directory.
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 /// Rows of the start page, when nobody says how many.
@@ -70,6 +70,13 @@ pub(crate) fn invalid(field: &str, message: impl Into<String>) -> StudioError {
             field: field.to_owned(),
             message: message.into(),
         }],
+    }
+}
+
+/// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
+impl Drop for LocalStudio {
+    fn drop(&mut self) {
+        self.supervisor.close();
     }
 }
 

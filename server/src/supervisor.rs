@@ -1,46 +1,205 @@
-//! placeholder
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+//! Runs studies: takes them from the queue, one per engine at a time, and sees each to its end.
+//!
+//! A study that ends badly keeps its finished points; what was under load is measured anew, whole, when it resumes.
+//! Nothing is retried by itself: half a measurement is none.
 
-use measure::study::StudySpec;
+mod control; // how others reach a running study
+mod point; // one point, from its prompts to its row
+mod run; // one study, from its claim to its end
+mod site; // the engine of one configuration, ready to be measured
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use app::studio::{LiveEvent, StudyState};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use crate::live::LiveHub;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, now_ms};
+use crate::studio::views::Model;
+use control::{Control, Why};
 
+pub(crate) use point::plan_first_point;
+
+/// The queue is looked at so often even when nobody wakes the supervisor: another server may have given an engine back.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// A lease without a heartbeat for so long belongs to a server that is gone.
+const STALE_MS: i64 = 30_000;
+
+/// Running studies get so long to end when the server does.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// What the supervisor is made of.
+pub(crate) struct Parts {
+    /// Where studies are kept.
+    pub store: Store,
+    /// Where browsers listen.
+    pub live: Arc<LiveHub>,
+    /// This server's name among those that share a database.
+    pub worker: Uuid,
+    /// Where data sets are kept.
+    pub data_dir: PathBuf,
+    /// Puts interrupted studies back in the queue at the start.
+    pub resume_interrupted: bool,
+    /// The data directory stays taken as long as something is measured.
+    pub _lock: Arc<File>,
+}
+
+/// Sees studies to their end.
 pub struct Supervisor {
-    store: Store,
-    live: Arc<LiveHub>,
-    worker: Uuid,
-    data_dir: PathBuf,
-    resume: bool,
+    parts: Parts,
+    wake: Notify,
+    running: Mutex<HashMap<Uuid, Arc<Control>>>,
+    tasks: TaskTracker,
+    /// Cancelled when the server ends: no study is begun any more.
+    closing: CancellationToken,
 }
 
 impl Supervisor {
-    pub fn new(
-        store: Store,
-        live: Arc<LiveHub>,
-        worker: Uuid,
-        data_dir: PathBuf,
-        resume: bool,
-    ) -> Arc<Self> {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
-            store,
-            live,
-            worker,
-            data_dir,
-            resume,
+            parts,
+            wake: Notify::new(),
+            running: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
         })
     }
-    pub async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
+
+    /// Marks what a previous server left behind, then works on the queue.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
+        self.interrupt_abandoned(self.parts.worker).await?;
+        if self.parts.resume_interrupted {
+            for study in self.parts.store.interrupted().await? {
+                self.queue_again(study).await?;
+            }
+        }
+        let supervisor = self.clone();
+        self.tasks.spawn(async move { supervisor.work().await });
         Ok(())
     }
-    pub fn wake(&self) {}
-    pub fn stop_study(&self, _: Uuid) {}
-    pub fn wake_study(&self, _: Uuid) {}
-    pub async fn shutdown(&self) {}
-}
 
-pub(crate) fn plan_first_point(_spec: &StudySpec, _data_dir: &Path) -> Result<(), String> {
-    Ok(())
+    /// Looks at the queue now.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// A person stops a study that runs here.
+    pub(crate) fn stop_study(&self, study: Uuid) {
+        if let Some(control) = self.controls().get(&study) {
+            control.halt(Why::Person);
+        }
+    }
+
+    /// A person restarted the engine that a study here waits for.
+    pub(crate) fn wake_study(&self, study: Uuid) {
+        if let Some(control) = self.controls().get(&study) {
+            control.proceed.notify_one();
+        }
+    }
+
+    /// Begins no study any more and ends those that run; they can be resumed.
+    pub(crate) fn close(&self) {
+        self.closing.cancel();
+        for control in self.controls().values() {
+            control.halt(Why::Closing);
+        }
+        self.tasks.close();
+    }
+
+    /// [`Supervisor::close`], and waits for it.
+    pub(crate) async fn shutdown(&self) {
+        self.close();
+        if tokio::time::timeout(FAREWELL, self.tasks.wait())
+            .await
+            .is_err()
+        {
+            warn!("a study did not end in time; it will be marked interrupted at the next start");
+        }
+    }
+
+    fn controls(&self) -> std::sync::MutexGuard<'_, HashMap<Uuid, Arc<Control>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn work(self: Arc<Self>) {
+        while !self.closing.is_cancelled() {
+            if let Err(cause) = self.look().await {
+                error!(
+                    cause = &cause as &dyn std::error::Error,
+                    "cannot look at the queue"
+                );
+            }
+            tokio::select! {
+                () = self.closing.cancelled() => {}
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    async fn look(self: &Arc<Self>) -> Result<(), StoreError> {
+        self.interrupt_abandoned(Uuid::nil()).await?;
+        while let Some(claimed) = self.parts.store.claim_next(self.parts.worker).await? {
+            let study = claimed.study;
+            let control = Arc::new(Control::default());
+            self.controls().insert(study, control.clone());
+            if self.closing.is_cancelled() {
+                control.halt(Why::Closing);
+            }
+            let supervisor = self.clone();
+            self.tasks.spawn(async move {
+                run::run(&supervisor, study, control).await;
+                supervisor.controls().remove(&study);
+                supervisor.wake();
+            });
+        }
+        Ok(())
+    }
+
+    /// Marks studies interrupted that run under a worker's name or under stale leases.
+    async fn interrupt_abandoned(&self, worker: Uuid) -> Result<(), StoreError> {
+        for study in self
+            .parts
+            .store
+            .abandoned(worker, now_ms() - STALE_MS)
+            .await?
+        {
+            if self.controls().contains_key(&study) {
+                continue;
+            }
+            info!(%study, "study {study} was left behind by a server that is gone");
+            if let Some(mut model) = Model::load(&self.parts.store, study).await? {
+                run::end(self, &mut model, StudyState::Interrupted, None).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn queue_again(&self, study: Uuid) -> Result<(), StoreError> {
+        let Some(mut model) = Model::load(&self.parts.store, study).await? else {
+            return Ok(());
+        };
+        model.study.state = StudyState::Queued;
+        let event = LiveEvent::State {
+            state: StudyState::Queued,
+            problem: None,
+            remaining_ms: model.remaining_ms(),
+        };
+        let number = self
+            .parts
+            .store
+            .move_study(study, StudyState::Interrupted, &event)
+            .await?;
+        self.parts.live.announce(study, number, event);
+        Ok(())
+    }
 }

@@ -152,7 +152,8 @@ impl Store {
         from: StudyState,
         event: &LiveEvent,
     ) -> Result<Option<u64>, StoreError> {
-        const SQL: &str = "UPDATE studies SET state = $3, problem = $4, stop_requested = FALSE, \
+        const SQL: &str = "UPDATE studies SET state = $3, problem = $4, \
+            stop_requested = CASE WHEN $3 = 'queued' THEN FALSE ELSE stop_requested END, \
             queued_ms = CASE WHEN $3 = 'queued' THEN $5 ELSE queued_ms END WHERE id = $1 AND state = $2";
         let LiveEvent::State {
             state: to, problem, ..

@@ -10,7 +10,7 @@ use super::LocalStudio;
 use super::launch::DATASETS;
 use crate::live::LiveHub;
 use crate::store::{Database, OpenError, Store, now_ms};
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Parts, Supervisor};
 
 /// What a studio is made of.
 #[derive(Clone, Debug)]
@@ -45,13 +45,16 @@ impl LocalStudio {
             .await
             .map_err(|cause| OpenError::Store { cause })?;
         let live = Arc::new(LiveHub::new(store.clone()));
-        let supervisor = Supervisor::new(
-            store.clone(),
-            live.clone(),
+        let lock = Arc::new(lock);
+        let parts = Parts {
+            store: store.clone(),
+            live: live.clone(),
             worker,
-            data_dir.clone(),
+            data_dir: data_dir.clone(),
             resume_interrupted,
-        );
+            _lock: lock.clone(),
+        };
+        let supervisor = Supervisor::new(parts);
         Ok(Arc::new(Self {
             store,
             live,

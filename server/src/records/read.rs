@@ -1,0 +1,238 @@
+//! A Parquet file back into records.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use bytes::Bytes;
+use measure::request::{Chunk, ChunkKind, ErrorKind, Outcome, RequestRecord, TokenSource};
+use measure::units::Nanos;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
+
+use super::{VERSION, VERSION_KEY};
+
+/// Why a file cannot be read as records.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// No Parquet file.
+    #[error("not a Parquet file of records")]
+    Parquet(#[source] ParquetError),
+    /// Its rows cannot be read.
+    #[error("the rows of the records cannot be read")]
+    Rows(#[source] arrow_schema::ArrowError),
+    /// Another version's columns.
+    #[error("records of version {found:?}, this build reads version {VERSION}")]
+    Version {
+        /// What the file says.
+        found: Option<String>,
+    },
+    /// A column is missing or of another type.
+    #[error("the records have no column {0} of the expected type")]
+    Column(&'static str),
+    /// A word or code that is not known.
+    #[error("the records hold an unknown {what}: {value}")]
+    Unknown {
+        /// Of which kind.
+        what: &'static str,
+        /// The value.
+        value: String,
+    },
+}
+
+/// The inverse of [`super::to_parquet`].
+pub fn from_parquet(bytes: Bytes) -> Result<Vec<RequestRecord>, ReadError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(ReadError::Parquet)?;
+    let metadata = builder.metadata().file_metadata().key_value_metadata();
+    let version = metadata.and_then(|pairs| {
+        pairs
+            .iter()
+            .find(|pair| pair.key == VERSION_KEY)?
+            .value
+            .clone()
+    });
+    if version.as_deref() != Some(VERSION) {
+        return Err(ReadError::Version { found: version });
+    }
+    let mut records = Vec::new();
+    for batch in builder.build().map_err(ReadError::Parquet)? {
+        let batch = Batch(batch.map_err(ReadError::Rows)?);
+        for row in 0..batch.0.num_rows() {
+            records.push(batch.record(row)?);
+        }
+    }
+    Ok(records)
+}
+
+/// Rows read together.
+struct Batch(RecordBatch);
+
+impl Batch {
+    fn record(&self, row: usize) -> Result<RequestRecord, ReadError> {
+        Ok(RequestRecord {
+            request_id: self.must("request_id", self.word("request_id", row)?)?,
+            session: self.must("session", self.count("session", row)?)?,
+            turn: self.must("turn", self.count("turn", row)?)?,
+            scheduled: self.must("scheduled_ns", self.instant("scheduled_ns", row)?)?,
+            sent: self.instant("sent_ns", row)?,
+            headers: self.instant("headers_ns", row)?,
+            chunks: self.chunks(row)?,
+            finish: self.instant("finish_ns", row)?,
+            end: self.instant("end_ns", row)?,
+            outcome: outcome(&self.must("outcome", self.word("outcome", row)?)?)?,
+            error_detail: self.word("error_detail", row)?,
+            http_status: self.number::<UInt16Type>("http_status", row)?,
+            retry_after: self.word("retry_after", row)?,
+            finish_reason: self.word("finish_reason", row)?,
+            prompt_tokens: self.count("prompt_tokens", row)?,
+            cached_tokens: self.count("cached_tokens", row)?,
+            output_tokens: self.count("output_tokens", row)?,
+            token_source: source(&self.must("token_source", self.word("token_source", row)?)?)?,
+            input_tokens_planned: self.must(
+                "input_tokens_planned",
+                self.count("input_tokens_planned", row)?,
+            )?,
+            output_tokens_asked: self.must(
+                "output_tokens_asked",
+                self.count("output_tokens_asked", row)?,
+            )?,
+            connected_fresh: self.flag("connected_fresh", row)?,
+            coalesced_reads: self.must("coalesced_reads", self.count("coalesced_reads", row)?)?,
+            warnings: self.warnings(row)?,
+            text: self.word("text", row)?,
+            reasoning_text: self.word("reasoning_text", row)?,
+        })
+    }
+
+    fn chunks(&self, row: usize) -> Result<Vec<Chunk>, ReadError> {
+        let (at, kind, tokens) = (
+            self.list("chunk_at_ns", row)?,
+            self.list("chunk_kind", row)?,
+            self.list("chunk_tokens", row)?,
+        );
+        let at = at
+            .as_primitive_opt::<UInt64Type>()
+            .ok_or(ReadError::Column("chunk_at_ns"))?;
+        let kind = kind
+            .as_primitive_opt::<UInt8Type>()
+            .ok_or(ReadError::Column("chunk_kind"))?;
+        let tokens = tokens
+            .as_primitive_opt::<UInt32Type>()
+            .ok_or(ReadError::Column("chunk_tokens"))?;
+        if kind.len() != at.len() || tokens.len() != at.len() {
+            return Err(ReadError::Column("chunk_kind"));
+        }
+        let chunk = |((at, kind), tokens): ((&u64, &u8), Option<u32>)| {
+            Ok(Chunk {
+                at: Nanos(*at),
+                kind: chunk_kind(*kind)?,
+                tokens,
+            })
+        };
+        at.values()
+            .iter()
+            .zip(kind.values())
+            .zip(tokens.iter())
+            .map(chunk)
+            .collect()
+    }
+
+    fn warnings(&self, row: usize) -> Result<Vec<String>, ReadError> {
+        let list = self.list("warnings", row)?;
+        let words = list
+            .as_string_opt::<i32>()
+            .ok_or(ReadError::Column("warnings"))?;
+        Ok(words.iter().flatten().map(str::to_owned).collect())
+    }
+
+    fn column(&self, name: &'static str) -> Result<&ArrayRef, ReadError> {
+        self.0.column_by_name(name).ok_or(ReadError::Column(name))
+    }
+
+    fn must<T>(&self, name: &'static str, value: Option<T>) -> Result<T, ReadError> {
+        value.ok_or(ReadError::Column(name))
+    }
+
+    fn number<T: ArrowPrimitiveType>(
+        &self,
+        name: &'static str,
+        row: usize,
+    ) -> Result<Option<T::Native>, ReadError> {
+        let column = self
+            .column(name)?
+            .as_primitive_opt::<T>()
+            .ok_or(ReadError::Column(name))?;
+        Ok(column.is_valid(row).then(|| column.value(row)))
+    }
+
+    fn count(&self, name: &'static str, row: usize) -> Result<Option<u32>, ReadError> {
+        self.number::<UInt32Type>(name, row)
+    }
+
+    fn instant(&self, name: &'static str, row: usize) -> Result<Option<Nanos>, ReadError> {
+        Ok(self.number::<UInt64Type>(name, row)?.map(Nanos))
+    }
+
+    fn word(&self, name: &'static str, row: usize) -> Result<Option<String>, ReadError> {
+        let column = self
+            .column(name)?
+            .as_string_opt::<i32>()
+            .ok_or(ReadError::Column(name))?;
+        Ok(column.is_valid(row).then(|| column.value(row).to_owned()))
+    }
+
+    fn flag(&self, name: &'static str, row: usize) -> Result<bool, ReadError> {
+        Ok(self
+            .column(name)?
+            .as_boolean_opt()
+            .ok_or(ReadError::Column(name))?
+            .value(row))
+    }
+
+    fn list(&self, name: &'static str, row: usize) -> Result<ArrayRef, ReadError> {
+        Ok(self
+            .column(name)?
+            .as_list_opt::<i32>()
+            .ok_or(ReadError::Column(name))?
+            .value(row))
+    }
+}
+
+fn chunk_kind(code: u8) -> Result<ChunkKind, ReadError> {
+    match code {
+        0 => Ok(ChunkKind::Answer),
+        1 => Ok(ChunkKind::Reasoning),
+        2 => Ok(ChunkKind::ToolCall),
+        _ => Err(ReadError::Unknown {
+            what: "chunk kind",
+            value: code.to_string(),
+        }),
+    }
+}
+
+fn outcome(word: &str) -> Result<Outcome, ReadError> {
+    let kind = ErrorKind::ALL.into_iter().find(|kind| kind.name() == word);
+    match (word, kind) {
+        ("ok", _) => Ok(Outcome::Ok),
+        (_, Some(kind)) => Ok(Outcome::Error(kind)),
+        (_, None) => Err(ReadError::Unknown {
+            what: "outcome",
+            value: word.to_owned(),
+        }),
+    }
+}
+
+fn source(word: &str) -> Result<TokenSource, ReadError> {
+    const ALL: [TokenSource; 4] = [
+        TokenSource::Usage,
+        TokenSource::EngineFinal,
+        TokenSource::Tokenizer,
+        TokenSource::None,
+    ];
+    let found = ALL
+        .into_iter()
+        .find(|source| super::source_word(*source) == word);
+    found.ok_or_else(|| ReadError::Unknown {
+        what: "token source",
+        value: word.to_owned(),
+    })
+}

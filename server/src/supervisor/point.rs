@@ -1,0 +1,308 @@
+//! One point, from its prompts to its row. Everything that costs time is done before the clock starts or after it ends.
+
+use crate::pending::load;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::studio::{LiveEvent, PointState, Progress};
+use load::{Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point};
+use measure::arrival::discipline;
+use measure::certificate::{Certificate, certify};
+use measure::score::{Score, encode};
+use measure::slo::{Judgement, Slo, judge};
+use measure::study::{Api, PlannedPoint, StudySpec};
+use measure::summary::{Failures, Summary, summarize};
+use measure::units::Level;
+use uuid::Uuid;
+
+use super::run::{Halt, Run};
+use super::site::{Site, probe};
+use crate::live::LiveHub;
+use crate::records::to_parquet;
+use crate::store::{BeginPoint, FinishPoint, now_ms};
+use crate::studio::engines::sentence;
+use crate::studio::launch::DATASETS;
+use crate::studio::views::point_view;
+
+impl Run<'_> {
+    /// Measures one point and stores it whole.
+    pub async fn measure_point(&mut self, site: &mut Site, index: usize) -> Result<(), Halt> {
+        let plan = self.plan_point(site, index).await?;
+        // An engine that is gone is noticed here: there is no sense in measuring nothing.
+        probe(&site.endpoint).await?;
+        self.cool_cache(site).await?;
+        self.check_halted()?;
+        self.begin(index).await?;
+        let watch = Arc::new(self.feed(index));
+        let run = run_point(&site.engine, plan, watch, self.control.halted.clone()).await;
+        let run = run.map_err(|cause| {
+            Halt::Failed(format!(
+                "The point could not be measured: {}.",
+                sentence(&cause)
+            ))
+        })?;
+        if run.stopped || self.control.halted.is_cancelled() {
+            return Err(Halt::Wanted);
+        }
+        self.finish(index, run).await
+    }
+
+    /// The point's prompts and starts, made off the server's threads.
+    async fn plan_point(&self, site: &Site, index: usize) -> Result<PointPlan, Halt> {
+        let point = &self.model.points[index];
+        let planned = self.plan.get(point.ordinal as usize).copied();
+        let same = |it: &PlannedPoint| {
+            (it.configuration, it.level, it.repeat)
+                == (point.configuration, point.level, point.repeat)
+        };
+        let Some(planned) = planned.filter(same) else {
+            return Err(Halt::Failed("This version of goodput plans the study otherwise than the one that launched it. Launch it anew.".into()));
+        };
+        let (spec, data_dir) = (self.model.study.spec.clone(), self.parts.data_dir.clone());
+        let (api, model, prefix) = (
+            site.endpoint.api,
+            site.endpoint.model.clone(),
+            point.id.simple().to_string(),
+        );
+        let made = tokio::task::spawn_blocking(move || {
+            plan(&spec, &planned, &data_dir, (api, &model), &prefix)
+        })
+        .await;
+        match made {
+            Ok(Ok(plan)) => Ok(plan),
+            Ok(Err(message)) => Err(Halt::Failed(format!(
+                "The point's prompts cannot be made: {message}."
+            ))),
+            Err(_) => Err(Halt::Failed("The point's prompts cannot be made.".into())),
+        }
+    }
+
+    /// Resets the engine's prefix cache and remembers whether that worked before every point.
+    async fn cool_cache(&mut self, site: &Site) -> Result<(), Halt> {
+        let reset = reset_prefix_cache(&site.endpoint).await;
+        let Some(stored) = self
+            .model
+            .configurations
+            .get_mut(site.configuration as usize)
+        else {
+            return Ok(());
+        };
+        let cold = match (stored.cache_cold, reset) {
+            (None | Some(true), true) => Some(true),
+            (None, false) if !site.can_reset_cache => None,
+            _ => Some(false),
+        };
+        if cold == stored.cache_cold {
+            return Ok(());
+        }
+        stored.cache_cold = cold;
+        self.tell_facts(site.configuration).await
+    }
+
+    async fn begin(&mut self, index: usize) -> Result<(), Halt> {
+        let started_ms = now_ms();
+        let point = &mut self.model.points[index];
+        (point.state, point.started_ms) = (PointState::Running, Some(started_ms));
+        let (point, event) = (point.id, self.point_event(index));
+        let begin = BeginPoint {
+            study: self.model.study.id,
+            point,
+            started_ms,
+            event: &event,
+        };
+        let number = self.parts.store.begin_point(&begin).await?;
+        self.announce(number, event);
+        Ok(())
+    }
+
+    fn point_event(&self, index: usize) -> LiveEvent {
+        let point = &self.model.points[index];
+        let ceilings = Box::new(self.model.ceilings(point.configuration));
+        LiveEvent::Point {
+            point: Box::new(point_view(point)),
+            ceilings,
+            remaining_ms: self.model.remaining_ms(),
+        }
+    }
+
+    fn feed(&self, index: usize) -> Feed {
+        let point = &self.model.points[index];
+        let remaining_ms = self.model.remaining_ms().unwrap_or_default();
+        Feed {
+            live: self.parts.live.clone(),
+            study: self.model.study.id,
+            point: point.id,
+            begun_ms: now_ms(),
+            remaining_ms,
+        }
+    }
+
+    /// Works out the point's numbers, stores everything in one transaction, then announces it.
+    async fn finish(&mut self, index: usize, run: PointRun) -> Result<(), Halt> {
+        let (level, slo) = (
+            self.model.points[index].level,
+            self.model.study.spec.slo.clone(),
+        );
+        let started_ms = run.started_unix_ms;
+        let worked = tokio::task::spawn_blocking(move || Measured::of(&run, level, &slo)).await;
+        let measured = match worked {
+            Ok(Ok(measured)) => measured,
+            Ok(Err(cause)) => {
+                return Err(Halt::Failed(format!(
+                    "The point's records cannot be written: {}.",
+                    sentence(&cause)
+                )));
+            }
+            Err(_) => {
+                return Err(Halt::Failed(
+                    "The point's numbers could not be worked out; the log says why.".into(),
+                ));
+            }
+        };
+        let Measured {
+            summary,
+            certificate,
+            judgement,
+            scores,
+            records,
+        } = measured;
+        let point = &mut self.model.points[index];
+        (point.state, point.started_ms, point.finished_ms) =
+            (PointState::Finished, Some(started_ms), Some(now_ms()));
+        (point.summary, point.certificate, point.judgement) = (
+            Some(summary.clone()),
+            Some(certificate.clone()),
+            Some(judgement.clone()),
+        );
+        let (point, configuration) = (point.id, point.configuration);
+        let ceilings = self.model.ceilings(configuration);
+        let event = self.point_event(index);
+        let finish = FinishPoint {
+            study: self.model.study.id,
+            configuration,
+            point,
+            started_ms,
+            summary: &summary,
+            certificate: &certificate,
+            judgement: &judgement,
+            scores: &scores,
+            records: &records,
+            ceilings: &ceilings,
+            event: &event,
+        };
+        let number = self.parts.store.finish_point(&finish).await?;
+        self.announce(number, event);
+        Ok(())
+    }
+}
+
+/// What a measured point comes to.
+struct Measured {
+    summary: Summary,
+    certificate: Certificate,
+    judgement: Judgement,
+    scores: Vec<u8>,
+    records: Vec<u8>,
+}
+
+impl Measured {
+    fn of(run: &PointRun, level: Level, slo: &Slo) -> Result<Self, parquet::errors::ParquetError> {
+        let scores: Vec<Score> = run.records.iter().map(Score::from).collect();
+        let summary = summarize(&run.records, discipline(level), Failures::AsInfinity);
+        let certificate = certify(&run.records, run.client);
+        let judgement = judge(&scores, &summary, slo);
+        Ok(Self {
+            judgement,
+            summary,
+            certificate,
+            scores: encode(&scores),
+            records: to_parquet(&run.records)?,
+        })
+    }
+}
+
+/// Everything that a point sends.
+fn plan(
+    spec: &StudySpec,
+    planned: &PlannedPoint,
+    data_dir: &Path,
+    (api, model): (Api, &str),
+    prefix: &str,
+) -> Result<PointPlan, String> {
+    let data_dir = data_dir.join(DATASETS);
+    let spec = PointSpec {
+        workload: &spec.workload,
+        data_dir: Some(&data_dir),
+        arrival: spec.arrival,
+        level: planned.level,
+        length: spec.length,
+        seed: planned.seed,
+        warmup: spec.warmup,
+        api,
+        model,
+        drain: Duration::from_millis(spec.drain_ms),
+        request_id_prefix: prefix,
+    };
+    plan_point(&spec).map_err(|cause| sentence(&cause))
+}
+
+/// Makes a study's first point, to see whether it can be made.
+pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), String> {
+    match spec.plan().first() {
+        Some(first) => plan(spec, first, data_dir, (Api::OpenAiChat, "model"), "check").map(drop),
+        None => Err("the study has no point".into()),
+    }
+}
+
+/// Passes a point's progress on to browsers. Called from the load's threads: never waits.
+struct Feed {
+    live: Arc<LiveHub>,
+    study: Uuid,
+    point: Uuid,
+    begun_ms: i64,
+    /// Estimated when the point began.
+    remaining_ms: u64,
+}
+
+impl Observer for Feed {
+    fn progress(&self, now: load::Progress) {
+        let load::Progress {
+            elapsed_ms,
+            scheduled,
+            sent,
+            in_flight,
+            completed,
+            failed,
+            events_per_s,
+            ttft_p50_ns,
+            ttft_p95_ns,
+            ttft_count,
+        } = now;
+        let progress = Progress {
+            elapsed_ms,
+            scheduled,
+            sent,
+            in_flight,
+            completed,
+            failed,
+            events_per_s,
+            ttft_p50_ns,
+            ttft_p95_ns,
+            ttft_count,
+        };
+        let remaining_ms = Some(
+            self.remaining_ms
+                .saturating_sub(now_ms().abs_diff(self.begun_ms)),
+        );
+        self.live.announce(
+            self.study,
+            None,
+            LiveEvent::Progress {
+                point: self.point,
+                progress,
+                remaining_ms,
+            },
+        );
+    }
+}

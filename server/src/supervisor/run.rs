@@ -1,0 +1,231 @@
+//! One study, from its claim to its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::studio::{LiveEvent, PointState, StudyState};
+use measure::study::PlannedPoint;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+use uuid::Uuid;
+
+use super::control::{Control, Why};
+use super::site::Site;
+use super::{Parts, Supervisor};
+use crate::store::{EndStudy, StoreError};
+use crate::studio::engines::sentence;
+use crate::studio::views::{Model, point_view};
+
+/// So often a running study says that it does.
+const BEAT: Duration = Duration::from_secs(2);
+
+/// A study under way.
+pub(super) struct Run<'a> {
+    pub parts: &'a Parts,
+    pub model: Model,
+    pub plan: Vec<PlannedPoint>,
+    pub control: Arc<Control>,
+}
+
+/// Why a study does not go on.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Halt {
+    /// Someone wants it so.
+    #[error("halted")]
+    Wanted,
+    /// It cannot; the sentence is for people.
+    #[error("{0}")]
+    Failed(String),
+    /// The studio's own store failed.
+    #[error("the store failed")]
+    Store(#[source] StoreError),
+}
+
+impl From<StoreError> for Halt {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+/// Measures what is left of a study and ends it.
+pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Control>) {
+    let parts = &supervisor.parts;
+    let beating = CancellationToken::new();
+    let _stops_beating = beating.clone().drop_guard();
+    supervisor.tasks.spawn(beat(
+        parts.store.clone(),
+        study,
+        parts.worker,
+        control.clone(),
+        beating,
+    ));
+    let model = match Model::load(&parts.store, study).await {
+        Ok(Some(model)) => model,
+        Ok(None) => return,
+        Err(cause) => {
+            return error!(%study, cause = &cause as &dyn std::error::Error, "cannot read study {study}");
+        }
+    };
+    info!(%study, points = model.points.len(), "study {study} starts");
+    let mut run = Run {
+        parts,
+        plan: model.study.spec.plan(),
+        model,
+        control,
+    };
+    let outcome = run.measure().await;
+    let (state, problem) = run.ending(outcome);
+    if run.control.halted.is_cancelled() && run.control.why() == Why::LeaseLost {
+        return warn!(%study, "study {study} lost its engine to another server");
+    }
+    match end(supervisor, &mut run.model, state, problem).await {
+        Ok(()) => info!(%study, ?state, "study {study} ended"),
+        Err(cause) => {
+            error!(%study, cause = &cause as &dyn std::error::Error, "cannot end study {study}")
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Measures every point that is not finished.
+    async fn measure(&mut self) -> Result<(), Halt> {
+        self.model.study.state = StudyState::Running;
+        self.tell_state(None).await?;
+        let mut site: Option<Site> = None;
+        for index in 0..self.model.points.len() {
+            if self.model.points[index].state == PointState::Finished {
+                continue;
+            }
+            self.check_halted()?;
+            let configuration = self.model.points[index].configuration;
+            if site
+                .as_ref()
+                .is_none_or(|site| site.configuration != configuration)
+            {
+                // The engine of the configuration before is let go first: two simulators would share the cores.
+                drop(site.take());
+                site = Some(self.open_site(configuration).await?);
+            }
+            if let Some(site) = &mut site {
+                self.measure_point(site, index).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn check_halted(&self) -> Result<(), Halt> {
+        if self.control.halted.is_cancelled() {
+            Err(Halt::Wanted)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Announces the state that the model has.
+    async fn tell_state(&self, problem: Option<String>) -> Result<(), Halt> {
+        let event = LiveEvent::State {
+            state: self.model.study.state,
+            problem,
+            remaining_ms: self.model.remaining_ms(),
+        };
+        let number = self
+            .parts
+            .store
+            .append_event(self.model.study.id, &event)
+            .await?;
+        self.announce(number, event);
+        Ok(())
+    }
+
+    pub fn announce(&self, number: u64, event: LiveEvent) {
+        self.parts
+            .live
+            .announce(self.model.study.id, Some(number), event);
+    }
+
+    fn ending(&self, outcome: Result<(), Halt>) -> (StudyState, Option<String>) {
+        match outcome {
+            Ok(()) => (StudyState::Finished, None),
+            Err(Halt::Wanted) if self.control.why() == Why::Person => (StudyState::Stopped, None),
+            Err(Halt::Wanted) => (StudyState::Interrupted, None),
+            Err(Halt::Failed(problem)) => (StudyState::Failed, Some(problem)),
+            Err(Halt::Store(cause)) => {
+                error!(study = %self.model.study.id, cause = sentence(&cause), "the study cannot be stored");
+                (StudyState::Failed, Some("The studio could not store what it measured; its log says why. Finished points are kept.".into()))
+            }
+        }
+    }
+}
+
+/// Ends a study: points under load become interrupted, its engines are free.
+pub(super) async fn end(
+    supervisor: &Supervisor,
+    model: &mut Model,
+    state: StudyState,
+    problem: Option<String>,
+) -> Result<(), StoreError> {
+    model.study.state = state;
+    let mut events = Vec::new();
+    for index in 0..model.points.len() {
+        let point = &mut model.points[index];
+        if point.state == PointState::Running {
+            (point.state, point.started_ms) = (PointState::Interrupted, None);
+            let (point, ceilings) = (
+                Box::new(point_view(point)),
+                Box::new(model.ceilings(model.points[index].configuration)),
+            );
+            events.push(LiveEvent::Point {
+                point,
+                ceilings,
+                remaining_ms: None,
+            });
+        }
+    }
+    events.push(LiveEvent::State {
+        state,
+        problem: problem.clone(),
+        remaining_ms: None,
+    });
+    let study = model.study.id;
+    let end = EndStudy {
+        study,
+        state,
+        problem: problem.as_deref(),
+        events: &events,
+    };
+    let numbers = supervisor
+        .parts
+        .store
+        .end_study(&end)
+        .await?
+        .unwrap_or_default();
+    for (number, event) in numbers.into_iter().zip(events) {
+        supervisor.parts.live.announce(study, Some(number), event);
+    }
+    Ok(())
+}
+
+/// Keeps the leases alive, and hears of a stop that was asked for at another server.
+async fn beat(
+    store: crate::store::Store,
+    study: Uuid,
+    worker: Uuid,
+    control: Arc<Control>,
+    done: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = done.cancelled() => return,
+            () = tokio::time::sleep(BEAT) => {}
+        }
+        match store.heartbeat(study, worker).await {
+            Ok(Some(true)) => control.halt(Why::Person),
+            Ok(Some(false)) => {}
+            Ok(None) if done.is_cancelled() => return,
+            Ok(None) => control.halt(Why::LeaseLost),
+            Err(cause) => {
+                warn!(%study, cause = &cause as &dyn std::error::Error, "cannot say that study {study} runs")
+            }
+        }
+    }
+}
