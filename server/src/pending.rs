@@ -67,22 +67,3 @@ pub mod load {
         Err(std::fmt::Error)
     }
 }
-pub mod sim {
-    use measure::knobs::Knobs;
-    pub struct Config;
-    impl Config {
-        pub fn preset(_: &str, _: &Knobs) -> Result<Config, std::fmt::Error> {
-            Ok(Config)
-        }
-        pub fn knobs(&self) -> Knobs {
-            Knobs::new()
-        }
-    }
-    pub struct Running {
-        pub url: String,
-    }
-    pub fn start(_: Config) -> std::io::Result<Running> {
-        Err(std::io::Error::other("x"))
-    }
-    pub const PRESETS: &[&str] = &["tiny", "small-fast"];
-}

@@ -1,1 +1,4 @@
-//! it
+//! Tests that cross crates, one module per feature.
+
+mod store; // studies and what they measured, on both databases
+mod store_records; // a point's records as Parquet

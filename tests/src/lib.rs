@@ -1,3 +1,5 @@
 //! Fixtures of the tests that cross crates.
 
 pub mod browser; // a real Chromium
+pub mod databases; // one test body, both databases
+pub mod samples; // small studies and records

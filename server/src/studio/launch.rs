@@ -1,6 +1,5 @@
 //! May this study run? Everything that can be known before the first request is checked here, each error at its field.
 
-use crate::pending::sim;
 use std::io;
 use std::path::Path;
 

@@ -1,0 +1,93 @@
+//! Small honest examples: a study on the simulator, records of requests that went well.
+
+use measure::arrival::Arrival;
+use measure::request::{Chunk, ChunkKind, Outcome, RequestRecord, TokenSource};
+use measure::study::{ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
+use measure::units::{Nanos, Seed};
+use measure::workload::{Lengths, Workload};
+
+/// A study that takes seconds: simulator `tiny`, one configuration, two rates, few short requests.
+pub fn small_study() -> StudySpec {
+    StudySpec {
+        name: "small".into(),
+        engine: EngineSpec::Simulator {
+            preset: "tiny".into(),
+        },
+        workload: Workload::Synthetic {
+            input: Lengths::Fixed { tokens: 16 },
+            output: Lengths::Fixed { tokens: 8 },
+        },
+        arrival: Arrival::Poisson,
+        levels: ["20", "40"]
+            .map(|level| level.parse().expect("a level"))
+            .to_vec(),
+        length: PointLength {
+            min_requests: 10,
+            max_requests: 10,
+            seconds: 1,
+        },
+        warmup: 1,
+        seed: Seed(42),
+        slo: "ttft:p95<500ms tpot:p95<50ms attain>=95%"
+            .parse()
+            .expect("an SLO"),
+        configurations: vec![configuration("baseline", &[])],
+        repeats: 1,
+        idle_timeout_ms: 10_000,
+        drain_ms: 10_000,
+    }
+}
+
+/// A configuration with knobs, as a person types them.
+pub fn configuration(name: &str, knobs: &[(&str, &str)]) -> ConfigurationSpec {
+    let knobs = knobs
+        .iter()
+        .map(|(knob, value)| ((*knob).to_owned(), (*value).into()));
+    ConfigurationSpec {
+        name: name.into(),
+        knobs: knobs.collect(),
+        turn: Turn::AsIs,
+    }
+}
+
+/// Records of requests that went well, one every 50 ms, each with a first token after `ttft_ms`.
+pub fn records(count: u32, ttft_ms: u64) -> Vec<RequestRecord> {
+    (0..count).map(|index| record(index, ttft_ms)).collect()
+}
+
+fn record(index: u32, ttft_ms: u64) -> RequestRecord {
+    let scheduled = Nanos::from_millis(u64::from(index) * 50);
+    let after = |millis| scheduled + Nanos::from_millis(millis);
+    let chunk = |at| Chunk {
+        at: after(at),
+        kind: ChunkKind::Answer,
+        tokens: None,
+    };
+    RequestRecord {
+        request_id: format!("r{index}"),
+        session: index,
+        turn: 0,
+        scheduled,
+        sent: Some(scheduled),
+        headers: Some(after(1)),
+        chunks: vec![chunk(ttft_ms), chunk(ttft_ms + 10), chunk(ttft_ms + 20)],
+        finish: Some(after(ttft_ms + 20)),
+        end: Some(after(ttft_ms + 21)),
+        outcome: Outcome::Ok,
+        error_detail: None,
+        http_status: Some(200),
+        retry_after: None,
+        finish_reason: Some("length".into()),
+        prompt_tokens: Some(16),
+        cached_tokens: None,
+        output_tokens: Some(3),
+        token_source: TokenSource::Usage,
+        input_tokens_planned: 16,
+        output_tokens_asked: 3,
+        connected_fresh: false,
+        coalesced_reads: 0,
+        warnings: Vec::new(),
+        text: None,
+        reasoning_text: None,
+    }
+}
