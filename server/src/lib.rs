@@ -4,7 +4,6 @@
 
 // Inside: what is kept and what runs.
 pub mod live; // what browsers hear while a study runs
-mod pending;
 pub mod records; // what was seen of each request, as Parquet
 pub mod store; // where studies are kept
 pub mod studio; // the studio as pages and the REST interface see it

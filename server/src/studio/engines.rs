@@ -1,6 +1,5 @@
 //! Who is behind a URL: which engine a URL names, whether it was added on purpose, and what to call it.
 
-use crate::pending::load;
 use std::time::Duration;
 
 use app::studio::{EngineRow, ProbeReport, ProbeRequest, StudioError};

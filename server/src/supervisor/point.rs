@@ -1,6 +1,5 @@
 //! One point, from its prompts to its row. Everything that costs time is done before the clock starts or after it ends.
 
-use crate::pending::load;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

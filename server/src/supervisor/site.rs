@@ -1,6 +1,5 @@
 //! The engine of one configuration, ready to be measured: started, waited for or found, probed, and its facts recorded.
 
-use crate::pending::load;
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, StudyState};
