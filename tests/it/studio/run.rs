@@ -1,0 +1,335 @@
+//! Studies from the queue to their end, and what interrupts them.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use app::studio::{LiveEvent, PointState, Studio, StudioError, StudyState, StudyView};
+use futures_util::StreamExt;
+use measure::curve::Ceiling;
+use measure::knobs::Source;
+use measure::study::{Api, Endpoint, EngineSpec, StudySpec, Turn};
+use server::studio::LocalStudio;
+use tests::databases::{Place, on_each_database, on_sqlite};
+use tests::samples::{configuration, small_study};
+
+use super::{ME, finished, until, until_state};
+
+pub fn endpoint(url: &str) -> Endpoint {
+    Endpoint {
+        url: url.into(),
+        api: Api::OpenAiChat,
+        model: "sim-tiny".into(),
+        api_key_env: None,
+        headers: Default::default(),
+    }
+}
+
+/// A simulator that stands for a real engine at a URL.
+fn engine() -> anyhow::Result<(sim::Running, Endpoint)> {
+    let running = sim::start(sim::Config::preset("tiny", &Default::default())?)?;
+    let endpoint = Endpoint {
+        model: running.model.clone(),
+        ..endpoint(&running.url)
+    };
+    Ok((running, endpoint))
+}
+
+/// Points long enough to be caught in the middle.
+fn slow_study() -> StudySpec {
+    let mut spec = small_study();
+    spec.levels = ["5", "6"].map(|level| level.parse().expect("a level")).to_vec();
+    spec
+}
+
+fn states(view: &StudyView) -> Vec<PointState> {
+    view.points.iter().map(|point| point.state).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_study_runs_to_its_end() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let mut spec = small_study();
+        spec.configurations = vec![configuration("off", &[]), configuration("on", &[("enable-prefix-caching", "on")])];
+        let view = finished(&studio, spec.clone()).await?;
+        assert_eq!(states(&view), [PointState::Finished; 4]);
+        for point in &view.points {
+            let summary = point.summary.as_ref().context("a summary")?;
+            assert_eq!((summary.scheduled, summary.failed), (10, 0));
+            assert_eq!(summary.output_tokens, 80);
+            assert!(point.certificate.is_some() && point.judgement.is_some() && point.started_ms.is_some());
+            let scores = measure::score::decode(&studio.scores(point.id).await?)?;
+            let records = server::records::from_parquet(studio.records_parquet(point.id).await?.into())?;
+            assert_eq!((scores.len(), records.len()), (10, 10));
+        }
+        for (configuration, caching) in view.configurations.iter().zip(["off", "on"]) {
+            let fact = &configuration.facts["knob:enable-prefix-caching"];
+            assert_eq!((fact.value.as_str(), fact.source), (caching, Source::Engine));
+            assert_eq!(configuration.cache_cold, Some(true));
+            assert!(configuration.ceiling.is_some() && configuration.ceiling_by_percentile.is_some());
+        }
+        let rows = studio.studies(&ME, Default::default()).await?;
+        assert_eq!((rows[0].points_finished, rows[0].points, rows[0].simulated), (4, 4, true));
+        assert!(matches!(rows[0].ceilings[0].1, Some(Ceiling::AtLeast { .. } | Ceiling::Bracket { .. } | Ceiling::Unresolved { .. })));
+        studio.shutdown().await;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browsers_hear_everything_in_order_and_what_they_missed() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let id = studio.launch(&ME, small_study()).await?;
+        let ended = |event: &LiveEvent| matches!(event, LiveEvent::State { state: StudyState::Finished, .. });
+        let mut live = Box::pin(studio.live().subscribe(id, 0));
+        let (mut numbers, mut progress) = (Vec::new(), 0);
+        while let Some((number, event)) = tokio::time::timeout(Duration::from_secs(30), live.next()).await? {
+            numbers.extend(number);
+            progress += u32::from(matches!(event, LiveEvent::Progress { .. }));
+            if ended(&event) {
+                break;
+            }
+        }
+        let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
+        assert_eq!(numbers, expected);
+        assert!(0 < progress);
+        let missed: Vec<_> = studio.live().subscribe(id, 2).take(numbers.len() - 2).collect().await;
+        assert_eq!(missed.iter().filter_map(|(number, _)| *number).collect::<Vec<_>>(), numbers[2..]);
+        assert!(ended(&missed.last().context("some")?.1));
+        assert_eq!(studio.study(&ME, id).await?.last_event, numbers.len() as u64);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_keeps_finished_points_and_a_resume_does_the_rest_whole() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let id = studio.launch(&ME, slow_study()).await?;
+        let second_runs = |view: &StudyView| states(view) == [PointState::Finished, PointState::Running];
+        let before = until(&studio, id, second_runs).await?;
+        studio.stop(&ME, id).await?;
+        let stopped = until_state(&studio, id, StudyState::Stopped).await?;
+        assert_eq!(states(&stopped), [PointState::Finished, PointState::Interrupted]);
+        assert_eq!(stopped.points[0], before.points[0]);
+        assert!(matches!(studio.stop(&ME, id).await, Err(StudioError::Conflict { .. })));
+        studio.resume(&ME, id).await?;
+        let view = until_state(&studio, id, StudyState::Finished).await?;
+        assert_eq!(view.points[0], before.points[0], "it was not measured again");
+        assert_eq!(view.points[1].summary.as_ref().map(|it| it.scheduled), Some(10));
+        assert!(studio.resume(&ME, id).await.is_err());
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_studies_of_one_engine_follow_each_other() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let first = studio.launch(&ME, slow_study()).await?;
+        let second = studio.launch(&ME, small_study()).await?;
+        until_state(&studio, first, StudyState::Running).await?;
+        assert_eq!(studio.study(&ME, second).await?.state, StudyState::Queued);
+        let one = until_state(&studio, first, StudyState::Finished).await?;
+        let two = until_state(&studio, second, StudyState::Finished).await?;
+        assert!(one.points[1].started_ms < two.points[0].started_ms);
+        Ok(())
+    })
+    .await;
+}
+
+/// Runs a server that dies without a word in the second point of a study.
+fn die_in_the_second_point(place: &Place) -> anyhow::Result<uuid::Uuid> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let id = runtime.block_on(async {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let id = studio.launch(&ME, slow_study()).await?;
+        until(&studio, id, |view| states(view) == [PointState::Finished, PointState::Running]).await?;
+        std::mem::forget(studio);
+        anyhow::Ok(id)
+    })?;
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    Ok(id)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_loses_no_finished_point() {
+    on_each_database(async |place| {
+        let id = tokio::task::block_in_place(|| die_in_the_second_point(place))?;
+        // The dead process would have let go of its lock; this one still has it.
+        std::fs::rename(place.data_dir.join("lock"), place.data_dir.join("dead"))?;
+        let studio = place.studio().await?;
+        assert_eq!(studio.study(&ME, id).await?.state, StudyState::Running);
+        studio.start_supervisor().await?;
+        let view = studio.study(&ME, id).await?;
+        assert_eq!(view.state, StudyState::Interrupted);
+        assert_eq!(states(&view), [PointState::Finished, PointState::Interrupted]);
+        studio.resume(&ME, id).await?;
+        let resumed = until_state(&studio, id, StudyState::Finished).await?;
+        assert_eq!(resumed.points[0], view.points[0]);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shut_down_study_is_interrupted_and_resumes_by_itself_when_asked() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let id = studio.launch(&ME, slow_study()).await?;
+        until(&studio, id, |view| states(view)[0] == PointState::Running).await?;
+        studio.shutdown().await;
+        drop(studio);
+        let settings = server::studio::Settings {
+            resume_interrupted: true,
+            ..place.settings()
+        };
+        let studio = LocalStudio::open(settings).await?;
+        assert_eq!(studio.study(&ME, id).await?.state, StudyState::Interrupted);
+        studio.start_supervisor().await?;
+        until_state(&studio, id, StudyState::Finished).await?;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_is_away_fails_the_study_which_can_resume() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (running, endpoint) = engine()?;
+        studio.save_engine(&ME, "mine".into(), endpoint.clone()).await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        drop(running);
+        let id = studio.launch(&ME, spec).await?;
+        let view = loop {
+            let view = studio.study(&ME, id).await?;
+            if view.state == StudyState::Failed {
+                break view;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        let problem = view.problem.context("a problem")?;
+        assert!(problem.contains("does not answer") && problem.contains("resume"), "{problem}");
+        assert_eq!(states_of(&view.points), [PointState::Planned; 2]);
+        studio.resume(&ME, id).await?;
+        Ok(())
+    })
+    .await;
+}
+
+fn states_of(points: &[app::studio::PointView]) -> Vec<PointState> {
+    points.iter().map(|point| point.state).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_dies_leaves_failures_and_then_fails_the_study() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (running, endpoint) = engine()?;
+        studio.save_engine(&ME, "mine".into(), endpoint.clone()).await?;
+        let mut spec = slow_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        let id = studio.launch(&ME, spec).await?;
+        until(&studio, id, |view| states(view)[0] == PointState::Running).await?;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        tokio::task::block_in_place(|| drop(running));
+        let view = loop {
+            let view = studio.study(&ME, id).await?;
+            if !matches!(view.state, StudyState::Queued | StudyState::Running) {
+                break view;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        assert_eq!(view.state, StudyState::Failed);
+        assert_eq!(states(&view), [PointState::Finished, PointState::Planned]);
+        let summary = view.points[0].summary.as_ref().context("a summary")?;
+        assert_eq!(summary.scheduled, 10);
+        assert!(0 < summary.failed);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_model_is_named_with_those_that_are_served() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (_running, mut endpoint) = engine()?;
+        let served = std::mem::replace(&mut endpoint.model, "other".into());
+        studio.save_engine(&ME, "mine".into(), endpoint.clone()).await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        let id = studio.launch(&ME, spec).await?;
+        let error = until_state(&studio, id, StudyState::Finished).await.expect_err("fails").to_string();
+        assert!(error.contains("other") && error.contains(&served), "{error}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_study_waits_for_a_person_who_restarts_the_engine() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (_running, endpoint) = engine()?;
+        studio.save_engine(&ME, "mine".into(), endpoint.clone()).await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        let mut other = configuration("more", &[("max-num-seqs", "64")]);
+        other.turn = Turn::Pause {
+            instruction: "restart with --max-num-seqs 64".into(),
+        };
+        spec.configurations.push(other);
+        let id = studio.launch(&ME, spec).await?;
+        assert!(studio.proceed(&ME, id).await.is_err(), "it does not wait yet");
+        let waiting = until_state(&studio, id, StudyState::Waiting).await?;
+        assert_eq!(waiting.problem.as_deref(), Some("restart with --max-num-seqs 64"));
+        assert_eq!(states(&waiting), [PointState::Finished, PointState::Finished, PointState::Planned, PointState::Planned]);
+        studio.proceed(&ME, id).await?;
+        let view = until_state(&studio, id, StudyState::Finished).await?;
+        assert_eq!(view.problem, None);
+        let fact = &view.configurations[1].facts["knob:max-num-seqs"];
+        assert_eq!((fact.value.as_str(), fact.source), ("64", Source::Declared));
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_endpoint_stands_for_a_configuration() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (_one, first) = engine()?;
+        let (_two, second) = engine()?;
+        studio.save_engine(&ME, "one".into(), first.clone()).await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(first);
+        let mut other = configuration("second", &[]);
+        other.turn = Turn::OtherEndpoint(second.clone());
+        spec.configurations.push(other);
+        let fields = super::invalid_fields(studio.launch(&ME, spec.clone()).await);
+        assert_eq!(fields, ["configurations[1].turn"]);
+        studio.save_engine(&ME, "two".into(), second).await?;
+        let id = studio.launch(&ME, spec).await?;
+        let view = until_state(&studio, id, StudyState::Finished).await?;
+        assert_eq!(states(&view), [PointState::Finished; 4]);
+        Ok(())
+    })
+    .await;
+}
