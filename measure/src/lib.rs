@@ -18,3 +18,9 @@ pub mod study;
 pub mod summary; // one point
 pub mod units; // nanoseconds, rates, levels, seeds
 pub mod workload; // what they ask // from a spec to a plan of points
+
+#[cfg(test)]
+mod testing; // records and scores for tests
+
+#[cfg(test)]
+mod calc_cases; // small cases with known answers

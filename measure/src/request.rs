@@ -256,3 +256,6 @@ impl RequestRecord {
         first.at == last.at && self.output_tokens.is_none_or(|n| n >= 2)
     }
 }
+
+#[cfg(test)]
+mod tests;

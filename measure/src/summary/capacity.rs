@@ -20,6 +20,8 @@ const RISES: i32 = 22;
 const RATIO: f64 = 1.5;
 /// And must have grown by this share of the time between them: below it the engine is within 2 % of keeping up.
 const FALLING_BEHIND: f64 = 0.02;
+/// And, for stays, single requests must show it as well: the median of the last quarter over that of the first.
+const STAY_RATIO: f64 = 1.25;
 /// Refused or abandoned requests above this share are load that the engine did not take.
 const NOT_TAKEN: f64 = 0.01;
 
@@ -167,6 +169,9 @@ fn backlog_grows(records: &[&RequestRecord]) -> Option<String> {
     let mut sent: Vec<f64> = stays.iter().map(|(sent, _)| *sent).collect();
     sent.sort_unstable_by(f64::total_cmp);
     let (first, last) = (*sent.first()?, *sent.last()?);
+    if !stays_lengthen(&stays) {
+        return None;
+    }
     // Nothing can be in flight for longer than it has been since the start: leave out the time that the first requests took.
     let from = first + ramp(&stays);
     if last - from < (last - first) / 2.0 {
@@ -182,6 +187,19 @@ fn backlog_grows(records: &[&RequestRecord]) -> Option<String> {
         span(from),
         span(to)
     ))
+}
+
+fn stays_lengthen(stays: &[(f64, f64)]) -> bool {
+    let quarter = stays.len() / 4;
+    let typical = |part: &[(f64, f64)]| {
+        median(
+            &mut part
+                .iter()
+                .map(|(sent, end)| end - sent)
+                .collect::<Vec<_>>(),
+        )
+    };
+    STAY_RATIO * typical(&stays[..quarter]) <= typical(&stays[stays.len() - quarter..])
 }
 
 /// How long the first eighth of the requests stayed (the 90th percentile).
