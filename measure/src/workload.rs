@@ -267,6 +267,7 @@ impl fmt::Display for Workload {
 impl fmt::Display for Lengths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Fixed { tokens: 1 } => f.write_str("1 token each"),
             Self::Fixed { tokens } => write!(f, "{tokens} tokens each"),
             Self::Uniform { min, max } => write!(f, "uniform {min} to {max} tokens"),
             Self::LogNormal { median, sigma, max } => {

@@ -39,7 +39,7 @@ impl StudySpec {
                 scale: 0.25,
                 max_turns: 5,
                 think_ms: 100,
-                max_context: 4096,
+                max_context: 1900,
             },
             arrival: Arrival::Poisson,
             levels: rates.chain([Level::Inf]).collect(),

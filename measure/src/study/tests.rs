@@ -1,1 +1,343 @@
+use super::*;
+use crate::knobs::KnobValue;
+use crate::units::Rate;
+use crate::workload::Lengths;
 
+fn exercise() -> StudySpec {
+    StudySpec::goodput_exercise()
+}
+
+fn endpoint() -> Endpoint {
+    Endpoint {
+        url: "http://127.0.0.1:8000".to_owned(),
+        api: Api::OpenAiChat,
+        model: "llama".to_owned(),
+        api_key_env: None,
+        headers: BTreeMap::new(),
+    }
+}
+
+fn on_endpoint(change: impl Fn(&mut Endpoint)) -> StudySpec {
+    let mut endpoint = endpoint();
+    change(&mut endpoint);
+    StudySpec {
+        engine: EngineSpec::Endpoint(endpoint),
+        ..exercise()
+    }
+}
+
+/// One change, one error at one field.
+#[track_caller]
+fn refuses(change: impl Fn(&mut StudySpec), field: &str, part: &str) {
+    let mut spec = exercise();
+    change(&mut spec);
+    let errors = spec.check();
+    let found = errors
+        .iter()
+        .any(|error| error.field == field && error.message.contains(part));
+    assert!(found, "{field}: {part}: {errors:?}");
+}
+
+#[test]
+fn the_exercise_can_run() {
+    assert_eq!(exercise().check(), []);
+    assert_eq!(on_endpoint(|_| {}).check(), []);
+}
+
+#[test]
+fn errors_are_at_their_fields() {
+    refuses(|s| s.name = " ".to_owned(), "name", "empty");
+    refuses(|s| s.name = "x".repeat(201), "name", "200");
+    refuses(
+        |s| {
+            s.engine = EngineSpec::Simulator {
+                preset: String::new(),
+            }
+        },
+        "engine.preset",
+        "preset",
+    );
+    refuses(|s| s.levels.clear(), "levels", "at least one");
+    refuses(|s| s.levels.push(s.levels[1]), "levels[8]", "twice");
+    refuses(
+        |s| s.levels[2] = Level::Rate(Rate::try_from(1e6).expect("rate")),
+        "levels[2]",
+        "at most",
+    );
+    refuses(
+        |s| s.levels[2] = Level::Concurrency(20_000),
+        "levels[2]",
+        "streams",
+    );
+    refuses(
+        |s| s.length.min_requests = 0,
+        "length.min_requests",
+        "at least 1",
+    );
+    refuses(
+        |s| s.length.max_requests = 1,
+        "length.max_requests",
+        "min_requests (100)",
+    );
+    refuses(
+        |s| s.length.max_requests = MAX_REQUESTS + 1,
+        "length.max_requests",
+        "100000",
+    );
+    refuses(|s| s.length.seconds = 0, "length.seconds", "1 to 3600");
+    refuses(|s| s.warmup = 5000, "warmup", "1000");
+    refuses(|s| s.repeats = 0, "repeats", "1 to 100");
+    refuses(|s| s.repeats = 100, "levels", "1600 points");
+    refuses(|s| s.idle_timeout_ms = 0, "idle_timeout_ms", "1 to");
+    refuses(|s| s.drain_ms = u64::MAX, "drain_ms", "at most");
+}
+
+#[test]
+fn errors_of_the_workload_have_its_path() {
+    let fixed = |tokens| Lengths::Fixed { tokens };
+    refuses(
+        |s| {
+            s.workload = Workload::Synthetic {
+                input: fixed(0),
+                output: fixed(1),
+            }
+        },
+        "workload.input",
+        "1 to",
+    );
+}
+
+#[test]
+fn errors_of_configurations_have_their_index() {
+    refuses(
+        |s| s.configurations.clear(),
+        "configurations",
+        "at least one",
+    );
+    refuses(
+        |s| s.configurations[1].name = s.configurations[0].name.clone(),
+        "configurations[1].name",
+        "twice",
+    );
+    refuses(
+        |s| s.configurations[1].name.clear(),
+        "configurations[1].name",
+        "empty",
+    );
+    let knob = |s: &mut StudySpec, name: &str, value| {
+        s.configurations[1].knobs.insert(name.to_owned(), value)
+    };
+    refuses(
+        |s| drop(knob(s, "speed", KnobValue::Whole(9))),
+        "configurations[1].knobs",
+        "no knob \"speed\"",
+    );
+    refuses(
+        |s| drop(knob(s, "max-num-seqs", KnobValue::Whole(0))),
+        "configurations[1].knobs",
+        "1 to 4096",
+    );
+    refuses(
+        |s| s.configurations[1].turn = Turn::OtherEndpoint(endpoint()),
+        "configurations[1].turn",
+        "simulator",
+    );
+}
+
+#[test]
+fn endpoints_are_checked() {
+    let check = |change: fn(&mut Endpoint), field: &str, part: &str| {
+        let errors = on_endpoint(change).check();
+        let found = errors
+            .iter()
+            .any(|error| error.field == field && error.message.contains(part));
+        assert!(found, "{field}: {errors:?}");
+    };
+    check(
+        |e| e.url = "127.0.0.1:8000".to_owned(),
+        "engine.url",
+        "http://",
+    );
+    check(|e| e.url = "http://".to_owned(), "engine.url", "host");
+    check(|e| e.url = "http://a b".to_owned(), "engine.url", "host");
+    check(|e| e.model.clear(), "engine.model", "probe");
+    check(
+        |e| e.api_key_env = Some("sk-abc123".to_owned()),
+        "engine.api_key_env",
+        "environment variable",
+    );
+    check(
+        |e| e.api_key_env = Some(String::new()),
+        "engine.api_key_env",
+        "environment variable",
+    );
+    assert_eq!(
+        on_endpoint(|e| e.api_key_env = Some("API_KEY".to_owned())).check(),
+        []
+    );
+}
+
+#[test]
+fn the_ways_of_turning_a_knob_are_checked() {
+    let with = |turn: Turn| {
+        let mut spec = on_endpoint(|_| {});
+        spec.configurations[1].turn = turn;
+        spec.check()
+    };
+    let pause = |text: &str| Turn::Pause {
+        instruction: text.to_owned(),
+    };
+    assert_eq!(with(pause("restart with --max-num-seqs 64")), []);
+    assert_eq!(
+        with(pause(""))[0].field,
+        "configurations[1].turn.instruction"
+    );
+    assert_eq!(with(Turn::OtherEndpoint(endpoint())), []);
+    let nowhere = Endpoint {
+        url: "nowhere".to_owned(),
+        ..endpoint()
+    };
+    assert_eq!(
+        with(Turn::OtherEndpoint(nowhere))[0].field,
+        "configurations[1].turn.url"
+    );
+}
+
+#[test]
+fn an_engines_own_knobs_are_not_the_simulators_to_judge() {
+    let mut spec = on_endpoint(|_| {});
+    spec.configurations[1].knobs.insert(
+        "gpu-memory-utilization".to_owned(),
+        KnobValue::Fraction(0.9),
+    );
+    assert_eq!(spec.check(), []);
+    spec.configurations[1]
+        .knobs
+        .insert("--two words".to_owned(), KnobValue::Fraction(0.9));
+    assert_eq!(spec.check()[0].field, "configurations[1].knobs");
+}
+
+#[test]
+fn the_plan_goes_configuration_by_configuration_level_by_level() {
+    let plan = StudySpec {
+        repeats: 2,
+        ..exercise()
+    }
+    .plan();
+    let places: Vec<(u32, u32, u32)> = plan
+        .iter()
+        .map(|p| (p.configuration, p.level_index, p.repeat))
+        .collect();
+    assert_eq!(places.len(), 32);
+    assert_eq!(places[..3], [(0, 0, 0), (0, 0, 1), (0, 1, 0)]);
+    assert!(places.is_sorted());
+}
+
+#[test]
+fn configurations_are_paired_and_points_independent() {
+    let plan = StudySpec {
+        repeats: 3,
+        ..exercise()
+    }
+    .plan();
+    let (off, on) = plan.split_at(24);
+    assert_eq!(
+        off.iter().map(|p| p.seed.0).collect::<Vec<_>>(),
+        on.iter().map(|p| p.seed.0).collect::<Vec<_>>()
+    );
+    let seeds: std::collections::BTreeSet<u64> = off.iter().map(|p| p.seed.0).collect();
+    assert_eq!(seeds.len(), 24);
+}
+
+#[test]
+fn a_point_has_as_many_requests_as_arrive_within_bounds() {
+    let length = PointLength {
+        min_requests: 100,
+        max_requests: 400,
+        seconds: 20,
+    };
+    let of = |level: &str, turns| length.requests(level.parse().expect("level"), turns);
+    assert_eq!(of("1", 1.0), 100);
+    assert_eq!(of("7.5", 1.0), 150);
+    assert_eq!(of("7.5", 2.0), 300);
+    assert_eq!(of("1000", 1.0), 400);
+    assert_eq!(of("inf", 1.0), 100);
+    assert_eq!(
+        (of("c=16", 1.0), of("c=64", 1.0), of("c=1000", 1.0)),
+        (100, 256, 400)
+    );
+}
+
+#[test]
+fn the_exercise_takes_at_most_eight_minutes() {
+    let plan = exercise().plan();
+    let seconds: f64 = plan.iter().map(|point| point.estimated.as_secs_f64()).sum();
+    assert!(
+        seconds <= 8.0 * 60.0 + 120.0,
+        "{seconds} s with guessed tails"
+    );
+    let arrivals: f64 = plan
+        .iter()
+        .filter_map(|point| {
+            Some(
+                f64::from(point.requests)
+                    / exercise().workload.requests_per_session()
+                    / point.level.rate()?,
+            )
+        })
+        .sum();
+    assert!(arrivals <= 6.5 * 60.0, "{arrivals} s of arrivals");
+}
+
+#[test]
+fn the_exercise_is_the_one_that_everyone_should_do_once() {
+    let spec = exercise();
+    assert_eq!(
+        spec.slo.to_string(),
+        "ttft:p95<500ms tpot:p95<50ms attain>=95%"
+    );
+    assert_eq!(
+        (spec.levels.len(), spec.levels[7], spec.seed.0),
+        (8, Level::Inf, 42)
+    );
+    assert!(spec.workload.is_multi_turn());
+    let plan = spec.plan();
+    assert!(plan.iter().all(|point| 100 <= point.requests));
+    // Near the knee.
+    assert!(
+        plan[3..6].iter().all(|point| 200 <= point.requests),
+        "{:?}",
+        &plan[3..6]
+    );
+}
+
+#[test]
+fn a_longer_study_is_estimated_longer() {
+    let seconds = |spec: &StudySpec| {
+        spec.plan()
+            .iter()
+            .map(|point| point.estimated.as_secs_f64())
+            .sum::<f64>()
+    };
+    let mut slower = exercise();
+    slower.levels = vec!["0.1".parse().expect("level")];
+    assert!(2.0 * 100.0 / 3.6 / 0.1 * 0.9 < seconds(&slower));
+    let mut closed = exercise();
+    closed.levels = vec!["c=1".parse().expect("level"), "c=8".parse().expect("level")];
+    let plan = closed.plan();
+    assert!(plan[1].estimated < plan[0].estimated);
+}
+
+#[test]
+fn a_study_survives_json() {
+    for spec in [
+        exercise(),
+        on_endpoint(|e| e.api_key_env = Some("KEY".to_owned())),
+    ] {
+        let json = serde_json::to_string(&spec).expect("json");
+        assert_eq!(
+            serde_json::from_str::<StudySpec>(&json).expect("back"),
+            spec
+        );
+    }
+}
