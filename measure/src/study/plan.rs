@@ -10,13 +10,14 @@ const GUESSED_TPOT: f64 = 0.02;
 const GUESSED_THROUGHPUT: f64 = 2000.0;
 
 impl PointLength {
-    /// Requests aimed at: as many as arrive in `seconds`, within the bounds; the least where the engine sets the pace.
+    /// Requests aimed at: as many as arrive in `seconds`, within the bounds. At `inf` that is the most, since peak throughput
+    /// shows only when the engine is full for a while; a closed loop takes the least that makes four rounds.
     pub fn requests(&self, level: Level, requests_per_session: f64) -> u32 {
         let arriving = match level {
             Level::Rate(rate) => {
                 (rate.per_second() * requests_per_session * f64::from(self.seconds)).ceil() as u32
             }
-            Level::Inf => self.min_requests,
+            Level::Inf => self.max_requests,
             // At least four rounds, so that the start is not most of it.
             Level::Concurrency(streams) => streams.saturating_mul(4),
         };

@@ -261,7 +261,7 @@ fn a_point_has_as_many_requests_as_arrive_within_bounds() {
     assert_eq!(of("7.5", 1.0), 150);
     assert_eq!(of("7.5", 2.0), 300);
     assert_eq!(of("1000", 1.0), 400);
-    assert_eq!(of("inf", 1.0), 100);
+    assert_eq!(of("inf", 1.0), 400);
     assert_eq!(
         (of("c=16", 1.0), of("c=64", 1.0), of("c=1000", 1.0)),
         (100, 256, 400)
