@@ -6,10 +6,21 @@
 #![recursion_limit = "512"]
 
 pub mod api; // server functions: the door as the browser sees it
+pub mod axis; // where on an axis a value lies
+pub mod chart; // what a chart shows, before anybody draws it
+pub mod figure; // the chart as plotly takes it
+pub mod figure_svg; // the chart as a picture
+#[cfg(test)]
+mod fixture; // a made-up study for tests
+pub mod live; // a study as it happens
 pub mod pages; // one module a page
+pub mod plotly; // the door to plotly.js
+pub mod scores; // another SLO over the same points
 mod status;
 pub mod studio; // the door to the world, and the views that pass through it
-pub mod ui; // parts that several pages share // what the HTTP response says
+pub mod ui;
+pub mod url_state; // what a chart shows, as a query
+pub mod words; // numbers and findings in words // parts that several pages share // what the HTTP response says
 
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;

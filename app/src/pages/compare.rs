@@ -1,9 +1,316 @@
-//! The page `compare`.
+//! Configurations side by side: the verdict or why there is none, what differs, the curves over each other, ceilings,
+//! and the difference at each rate.
+
+mod differences; // what differs, and by how much
+mod verdict; // the first line
 
 use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::components::A;
+use leptos_router::hooks::use_query_map;
+use leptos_router::params::ParamsMap;
+use measure::slo::Slo;
+use uuid::Uuid;
 
-/// The page.
+use super::ErrorView;
+use crate::api::compare;
+use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
+use crate::figure_svg::series_colour;
+use crate::studio::{CompareView, ComparedConfiguration, StudioError};
+use crate::ui::badge::{Badge, SIMULATED};
+use crate::ui::chart::ChartView;
+use crate::ui::segmented::Segmented;
+use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
+use crate::words;
+
+/// Configurations by the ids in the URL; the first is the baseline.
 #[component]
 pub fn ComparePage() -> impl IntoView {
-    view! { <h1>"compare"</h1> }
+    let query = use_query_map();
+    let asked = Memo::new(move |_| query.with(asked));
+    let compared = Resource::new(
+        move || asked.get(),
+        async |(ids, slo): (Vec<Uuid>, Option<Slo>)| {
+            if ids.len() < 2 {
+                return Err(StudioError::Conflict {
+                    message: "a comparison needs two configurations: open one from a study's page"
+                        .into(),
+                });
+            }
+            compare(ids, slo).await
+        },
+    );
+    view! {
+        <Suspense fallback=|| view! { <p class="page muted">"Comparing…"</p> }>
+            {move || Suspend::new(async move {
+                match compared.await {
+                    Ok(compared) => view! { <CompareBody compared /> }.into_any(),
+                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                }
+            })}
+        </Suspense>
+    }
+}
+
+/// The configurations and the SLO that a query asks for; what cannot be read is left out.
+fn asked(query: &ParamsMap) -> (Vec<Uuid>, Option<Slo>) {
+    let ids = query
+        .get_all("c")
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|id| id.parse().ok())
+        .collect();
+    (ids, query.get("slo").and_then(|text| text.parse().ok()))
+}
+
+/// The comparison of these configurations as a link.
+fn link(ids: &[Uuid], slo: Option<&Slo>) -> String {
+    let mut pairs: Vec<String> = ids.iter().map(|id| format!("c={id}")).collect();
+    pairs.extend(slo.map(|slo| format!("slo={}", escape(&slo.to_string()))));
+    format!("/compare?{}", pairs.join("&"))
+}
+
+/// A configuration's name here: with its study where there are several.
+pub(super) fn name_of(compared: &CompareView, index: usize) -> String {
+    let several = compared
+        .configurations
+        .windows(2)
+        .any(|pair| pair[0].study != pair[1].study);
+    compared
+        .configurations
+        .get(index)
+        .map_or_else(String::new, |one| {
+            let name = &one.configuration.spec.name;
+            if several {
+                format!("{} ({})", name, one.study_name)
+            } else {
+                name.clone()
+            }
+        })
+}
+
+#[component]
+fn CompareBody(compared: CompareView) -> impl IntoView {
+    let simulated = compared.configurations.iter().any(|one| one.simulated);
+    let title = (0..compared.configurations.len())
+        .map(|index| name_of(&compared, index))
+        .collect::<Vec<_>>()
+        .join(" against ");
+    let slo = compared.slo.to_string();
+    let study = compared
+        .configurations
+        .first()
+        .map(|one| (format!("/studies/{}", one.study), one.study_name.clone()));
+    let compared = StoredValue::new(compared);
+    view! {
+        <Title text=title.clone() />
+        <article class="page compare">
+            <header class="page-head">
+                <div class="stack tight">
+                    <nav class="crumbs" aria-label="Breadcrumb">
+                        <A href="/">"Studies"</A>
+                        {study.map(|(href, name)| view! { <A href=href>{name}</A> })}
+                        <span aria-current="page">"Compare"</span>
+                    </nav>
+                    <h1>{words::capital(&title)}</h1>
+                    <div class="row">
+                        {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                        <span class="muted">{format!("judged by {slo}")}</span>
+                    </div>
+                </div>
+            </header>
+            <verdict::Verdicts compared />
+            <differences::WhatDiffers compared />
+            <Overlay compared />
+            <Ceilings compared />
+            <differences::AtEqualRate compared />
+        </article>
+    }
+}
+
+fn series<'a>(compared: &'a CompareView, names: &'a [String]) -> Vec<Series<'a>> {
+    compared
+        .configurations
+        .iter()
+        .zip(names)
+        .enumerate()
+        .map(|(index, (one, name))| Series {
+            name,
+            colour: index,
+            points: one.points.iter().collect(),
+            ceiling: one.configuration.ceiling,
+        })
+        .collect()
+}
+
+fn overlay(compared: &CompareView, axes: Axes) -> Chart {
+    let names: Vec<String> = (0..compared.configurations.len())
+        .map(|index| name_of(compared, index))
+        .collect();
+    chart(
+        &series(compared, &names),
+        Rules {
+            slo: &compared.slo,
+            home: &compared.slo,
+            axes,
+            unit: unit(compared),
+        },
+    )
+}
+
+/// What rates count. Comparable configurations share their workload, so the baseline's points tell.
+pub(super) fn unit(compared: &CompareView) -> &'static str {
+    let sessions = |one: &ComparedConfiguration| {
+        one.points
+            .iter()
+            .filter_map(|point| point.summary.as_ref())
+            .any(|summary| summary.sessions < summary.scheduled)
+    };
+    if compared.configurations.iter().any(sessions) {
+        "sessions/s"
+    } else {
+        "req/s"
+    }
+}
+
+/// The curves over each other.
+#[component]
+fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
+    let query = use_query_map();
+    let state = query.with_untracked(|query| ViewState::read(|key| query.get(key)));
+    let metric = RwSignal::new(metric_key(state.metric).to_owned());
+    let percentile = RwSignal::new(state.percentile.name().to_owned());
+    let across = RwSignal::new(state.across.name().to_owned());
+    let drawn = Memo::new(move |_| {
+        let percentile = Percentile::ALL
+            .into_iter()
+            .find(|one| percentile.with(|name| one.name() == name))
+            .unwrap_or_default();
+        let across = Across::ALL
+            .into_iter()
+            .find(|one| across.with(|name| one.name() == name))
+            .unwrap_or_default();
+        let metric = metric.with(|key| metric_of(key)).unwrap_or(state.metric);
+        let axes = Axes {
+            upward: Upward::Latency(metric, percentile),
+            across,
+            log: false,
+        };
+        compared.with_value(|compared| overlay(compared, axes))
+    });
+    use crate::ui::bind::Bind;
+    view! {
+        <section class="card chart main-chart" aria-label="The curves over each other">
+            <div class="menus">
+                <Segmented name="compare-y" label="Latency" bind=Bind::signal(metric) options=METRICS.map(|metric| (metric_key(metric), words::metric_name(metric))).to_vec() />
+                <Segmented name="compare-p" label="Percentile" bind=Bind::signal(percentile) options=Percentile::ALL.map(|one| (one.name(), one.name())).to_vec() />
+                <Segmented name="compare-x" label="Against" bind=Bind::signal(across) options=Across::ALL.map(|one| (one.name(), one.label())).to_vec() />
+            </div>
+            <ChartView chart=drawn live=true />
+        </section>
+    }
+}
+
+/// Ceilings as bars with their intervals, each beside its numbers; the baseline carries a pin.
+#[component]
+fn Ceilings(compared: StoredValue<CompareView>) -> impl IntoView {
+    let rows = compared.with_value(|compared| {
+        let top = compared
+            .configurations
+            .iter()
+            .filter_map(|one| end_of(one.configuration.ceiling.as_ref()?))
+            .fold(0.0, f64::max)
+            * 1.05;
+        let ids: Vec<Uuid> = compared
+            .configurations
+            .iter()
+            .map(|one| one.configuration.id)
+            .collect();
+        (0..compared.configurations.len())
+            .map(|index| ceiling_row(compared, index, &ids, top))
+            .collect_view()
+    });
+    let unit = compared.with_value(|compared| unit(compared));
+    view! {
+        <section class="stack" aria-labelledby="ceilings-heading">
+            <h2 id="ceilings-heading">"Goodput ceilings"</h2>
+            <div class="scroll-x">
+                <table class="ceilings">
+                    <thead>
+                        <tr>
+                            <th scope="col">"configuration"</th>
+                            <th scope="col" class="num">{format!("by attainment ({unit})")}</th>
+                            <th scope="col" class="bar-column">"interval"</th>
+                            <th scope="col" class="num">{format!("by percentile ({unit})")}</th>
+                            <th scope="col">"baseline"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+fn end_of(ceiling: &measure::curve::Ceiling) -> Option<f64> {
+    use measure::curve::Ceiling;
+    match *ceiling {
+        Ceiling::Bracket { hi, .. } | Ceiling::NoneKept { hi } => Some(hi),
+        Ceiling::AtLeast { lo } => Some(lo * 1.15),
+        Ceiling::Unresolved { lo, hi } => hi.or(lo),
+    }
+}
+
+fn ceiling_row(compared: &CompareView, index: usize, ids: &[Uuid], top: f64) -> AnyView {
+    let one = &compared.configurations[index];
+    let text = |found: Option<&measure::curve::Ceiling>| {
+        found.map_or("not judged".into(), crate::ui::format::ceiling)
+    };
+    let colour = series_colour(index);
+    let bar = one
+        .configuration
+        .ceiling
+        .as_ref()
+        .map(|ceiling| bar(ceiling, top));
+    let mut order = ids.to_vec();
+    order[..=index].rotate_right(1);
+    let pin = if index == 0 {
+        view! { <strong>"baseline"</strong> }.into_any()
+    } else {
+        view! { <A href=link(&order, Some(&compared.slo))>"make it the baseline"</A> }.into_any()
+    };
+    let study = format!("/studies/{}", one.study);
+    view! {
+        <tr>
+            <th scope="row">
+                <span class="row nowrap" style=("--series", colour.clone())>
+                    <span class="key" aria-hidden="true"></span>
+                    <a href=study>{name_of(compared, index)}</a>
+                </span>
+            </th>
+            <td class="num">{text(one.configuration.ceiling.as_ref())}</td>
+            <td class="bar-column">
+                {bar.map(|drawn| view! { <span class="ceiling-bar" style=("--series", colour) aria-hidden="true" inner_html=drawn></span> })}
+            </td>
+            <td class="num">{text(one.configuration.ceiling_by_percentile.as_ref())}</td>
+            <td>{pin}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.
+fn bar(ceiling: &measure::curve::Ceiling, top: f64) -> String {
+    use measure::curve::Ceiling;
+    let percent = |rate: f64| (rate / top * 1000.0).round() / 10.0;
+    let (value, lo, hi, open) = match *ceiling {
+        Ceiling::Bracket { value, lo, hi } => (value, lo, hi, ""),
+        Ceiling::AtLeast { lo } => (lo, lo, lo, "→"),
+        Ceiling::NoneKept { hi } => (0.0, 0.0, hi, ""),
+        Ceiling::Unresolved { lo, hi } => (0.0, lo.unwrap_or(0.0), hi.unwrap_or(top), "?"),
+    };
+    let (value, lo, hi) = (percent(value), percent(lo), percent(hi));
+    format!(
+        r#"<svg width="100%" height="20"><rect y="5" height="10" width="{value}%" style="fill:var(--series);opacity:.35"/><line x1="{lo}%" x2="{hi}%" y1="10" y2="10" style="stroke:var(--series);stroke-width:2"/><line x1="{lo}%" x2="{lo}%" y1="4" y2="16" style="stroke:var(--series);stroke-width:2"/><line x1="{hi}%" x2="{hi}%" y1="4" y2="16" style="stroke:var(--series);stroke-width:2"/><text x="{hi}%" dx="4" y="15" style="fill:var(--series)">{open}</text></svg>"#
+    )
 }

@@ -14,4 +14,4 @@ pub use new::NewStudyPage;
 pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;
-pub use study::StudyPage;
+pub use study::{StudyPage, main_chart};

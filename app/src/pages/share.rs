@@ -1,9 +1,65 @@
-//! The page `share`.
+//! A study as a link shows it: read only, complete without script, with a title, a description and a picture for
+//! whoever passes the link on.
 
 use leptos::prelude::*;
+use leptos_meta::{Meta, Title};
+use leptos_router::hooks::use_params_map;
 
-/// The page.
+use super::ErrorView;
+use super::study::{Rights, StudyBody};
+use crate::Origin;
+use crate::api::get_shared;
+use crate::studio::StudyView;
+use crate::words;
+
+/// A shared study by the token in its URL.
 #[component]
 pub fn SharePage() -> impl IntoView {
-    view! { <h1>"share"</h1> }
+    let params = use_params_map();
+    let token = Memo::new(move |_| {
+        params
+            .with(|params| params.get("token"))
+            .unwrap_or_default()
+    });
+    let shared = Resource::new(move || token.get(), get_shared);
+    view! {
+        <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
+            {move || Suspend::new(async move {
+                match shared.await {
+                    Ok(study) => view! { <Shared study token=token.get_untracked() /> }.into_any(),
+                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                }
+            })}
+        </Suspense>
+    }
+}
+
+#[component]
+fn Shared(study: StudyView, token: String) -> impl IntoView {
+    let name = study.spec.name.clone();
+    let description = description(&study);
+    // Whoever follows the link for a preview needs the whole address; in the browser nobody asks any more.
+    let origin = use_context::<Origin>().unwrap_or_default().0;
+    let picture = format!("{origin}/s/{token}/preview.png");
+    view! {
+        <Title text=name.clone() />
+        <Meta name="description" content=description.clone() />
+        <Meta name="robots" content="noindex" />
+        <Meta property="og:title" content=name />
+        <Meta property="og:description" content=description />
+        <Meta property="og:type" content="article" />
+        <Meta property="og:image" content=picture />
+        <Meta name="twitter:card" content="summary_large_image" />
+        <StudyBody study rights=Rights::Guest(token) />
+    }
+}
+
+/// The answer, and that it is simulated where it is.
+pub fn description(study: &StudyView) -> String {
+    let simulated = if study.is_simulated() {
+        "Simulated, not measured on a real engine. "
+    } else {
+        ""
+    };
+    format!("{simulated}{}", words::answer(study).join(" "))
 }

@@ -1,9 +1,236 @@
-//! The page `study`.
+//! One study: the answer in words, the curve, the promise, the points, what was recorded.
+//!
+//! The owner's page and a shared page show the same body; what a person may do differs ([`Rights`]).
+
+mod answer; // the first line, progress, what it waits for
+mod controls; // stop, resume, continue, edit, delete, share
+mod facts; // what was recorded, and what speaks against the numbers
+mod figure; // the curve with its menus, and the two small charts
+mod points; // the table
+mod promise; // the SLO, to be tried out
 
 use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::components::A;
+use leptos_router::hooks::{use_params_map, use_query_map};
+use measure::slo::Slo;
+use uuid::Uuid;
 
-/// The page.
+use super::ErrorView;
+use crate::api::get_study;
+use crate::live::{self, Underway};
+use crate::scores::{Scores, rejudge};
+use crate::studio::{StudioError, StudyView};
+use crate::ui::badge::{Badge, SIMULATED, TOY, study_word};
+use crate::url_state::ViewState;
+
+pub use facts::fact_words;
+pub use figure::main_chart;
+pub use promise::{ScoreSource, Tried};
+
+/// What a person may do with the study in front of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// Everything.
+    Owner,
+    /// Look, through a link with this token.
+    Guest(String),
+}
+
+/// What the parts of the page share.
+#[derive(Clone, Copy)]
+pub struct Page {
+    /// The study as the server knows it, live.
+    pub known: RwSignal<StudyView>,
+    /// The same under the SLO in force: what the page shows.
+    pub shown: Memo<StudyView>,
+    /// The point under load.
+    pub underway: RwSignal<Underway>,
+    /// What the chart shows; kept in the URL.
+    pub state: RwSignal<ViewState>,
+    /// The SLO in force.
+    pub slo: Memo<Slo>,
+    /// What may be done.
+    pub rights: StoredValue<Rights>,
+    /// Another SLO, tried in the browser.
+    pub tried: Tried,
+}
+
+impl Page {
+    /// Whether the person may change the study.
+    pub fn is_owner(&self) -> bool {
+        self.rights.with_value(|rights| *rights == Rights::Owner)
+    }
+}
+
+/// A study by the id in its URL.
 #[component]
 pub fn StudyPage() -> impl IntoView {
-    view! { <h1>"study"</h1> }
+    let id = uuid_param("id");
+    let study = Resource::new(
+        move || id.get(),
+        async |id: Option<Uuid>| match id {
+            Some(id) => get_study(id).await,
+            None => Err(StudioError::NotFound {
+                what: "study".into(),
+            }),
+        },
+    );
+    view! {
+        <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
+            {move || Suspend::new(async move {
+                match study.await {
+                    Ok(study) => view! { <StudyBody study rights=Rights::Owner /> }.into_any(),
+                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                }
+            })}
+        </Suspense>
+    }
+}
+
+/// An id from the path; `None` where it is no id.
+pub fn uuid_param(name: &'static str) -> Memo<Option<Uuid>> {
+    let params = use_params_map();
+    Memo::new(move |_| {
+        params
+            .with(|params| params.get(name))
+            .and_then(|id| id.parse().ok())
+    })
+}
+
+/// The body of the page.
+#[component]
+pub fn StudyBody(
+    /// The study as it was when the page was made.
+    study: StudyView,
+    /// What may be done with it.
+    rights: Rights,
+) -> impl IntoView {
+    let page = page(study, rights);
+    let owner = page.is_owner();
+    if owner {
+        keep_in_url(page.state);
+    }
+    let broken = if owner {
+        live::follow(page.known, page.underway)
+    } else {
+        signal(false).0
+    };
+    let name = Memo::new(move |_| page.known.with(|study| study.spec.name.clone()));
+    view! {
+        <Title text=move || name.get() />
+        <article class="page study">
+            <Head page name />
+            <answer::Answer page />
+            <answer::Underway page broken />
+            <div class="split">
+                <figure::Charts page />
+                <aside class="stack">
+                    <promise::Promise page />
+                    <facts::Doubts page />
+                </aside>
+            </div>
+            <points::Points page />
+            <facts::Recorded page />
+            <controls::Note page />
+        </article>
+    }
+}
+
+/// The signals of the page and what follows from them.
+fn page(study: StudyView, rights: Rights) -> Page {
+    let query = use_query_map();
+    let state = RwSignal::new(query.with_untracked(|query| ViewState::read(|key| query.get(key))));
+    let known = RwSignal::new(study);
+    let slo = Memo::new(move |_| {
+        state
+            .with(|state| state.slo.clone())
+            .unwrap_or_else(|| known.with(|study| study.spec.slo.clone()))
+    });
+    let source = match &rights {
+        Rights::Owner => ScoreSource::Points,
+        Rights::Guest(token) => ScoreSource::Share(token.clone()),
+    };
+    let tried = Tried::new(known, source);
+    let shown = Memo::new(move |_| {
+        let slo = slo.get();
+        known.with(|study| {
+            if study.spec.slo == slo {
+                study.clone()
+            } else {
+                tried
+                    .scores
+                    .with(|scores: &Scores| rejudge(study, scores, &slo))
+            }
+        })
+    });
+    Effect::new(move |_| {
+        if state.with(|state| state.slo.is_some()) {
+            known.track();
+            tried.fetch();
+        }
+    });
+    Page {
+        known,
+        shown,
+        underway: RwSignal::new(None),
+        state,
+        slo,
+        rights: StoredValue::new(rights),
+        tried,
+    }
+}
+
+/// Writes the state into the URL, in place: a view is a link, and a dragged line does not fill the history.
+fn keep_in_url(state: RwSignal<ViewState>) {
+    Effect::new(move |before: Option<String>| {
+        let query = state.with(ViewState::query);
+        if before.is_some_and(|before| before != query) {
+            let address = window().location().pathname().unwrap_or_default() + &query;
+            if let Ok(history) = window().history() {
+                // A browser that refuses (too many in a row) still shows the view.
+                let _ = history
+                    .state()
+                    .and_then(|entry| history.replace_state_with_url(&entry, "", Some(&address)));
+            }
+        }
+        query
+    });
+}
+
+/// Where one is, what state it is in, what can be done.
+#[component]
+fn Head(page: Page, name: Memo<String>) -> impl IntoView {
+    let owner = page.is_owner();
+    let simulated = page.known.with_untracked(StudyView::is_simulated);
+    let toy = page
+        .known
+        .with_untracked(|study| study.spec.workload.is_toy());
+    let tags = Memo::new(move |_| page.known.with(|study| study.tags.clone()));
+    let word = Signal::derive(move || page.known.with(|study| study_word(study.state)));
+    view! {
+        <header class="page-head">
+            <div class="stack tight">
+                {owner
+                    .then(|| {
+                        view! {
+                            <nav class="crumbs" aria-label="Breadcrumb">
+                                <A href="/">"Studies"</A>
+                                <span aria-current="page">{move || name.get()}</span>
+                            </nav>
+                        }
+                    })}
+                <h1>{move || name.get()}</h1>
+                <div class="row">
+                    <Badge word />
+                    {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                    {toy.then(|| view! { <Badge word=TOY /> })}
+                    <span class="row">
+                        {move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view()}
+                    </span>
+                </div>
+            </div>
+            {owner.then(|| view! { <controls::Actions page /> })}
+        </header>
+    }
 }

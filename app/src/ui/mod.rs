@@ -2,6 +2,7 @@
 
 pub mod badge; // a state, said once, with a word
 pub mod bind; // a control and its field of a draft
+pub mod chart; // picture, live chart, handle, table
 pub mod dialog; // modal
 pub mod empty;
 pub mod field; // label, control, hint, error

@@ -41,4 +41,8 @@ fn toggle() {
     if let Ok(Some(storage)) = window().local_storage() {
         let _ = storage.set_item(KEY, next);
     }
+    // Charts paint with the page's colours and must hear of it.
+    if let Ok(event) = web_sys::Event::new("themechange") {
+        let _ = window().dispatch_event(&event);
+    }
 }

@@ -1,0 +1,787 @@
+//! What a chart shows, before anybody draws it: axes, lines, marks, the SLO line, ceilings.
+//!
+//! [`crate::figure`] makes plotly's figure of it, [`crate::figure_svg`] a picture that needs no script, and the table
+//! under the chart reads the same value.
+
+use measure::certificate::Innocence;
+use measure::curve::Ceiling;
+use measure::slo::{Metric, Slo};
+use measure::summary::Capacity;
+use measure::units::{Level, Nanos};
+use uuid::Uuid;
+
+use crate::axis::Axis;
+use crate::studio::PointView;
+use crate::ui::format;
+use crate::url_state::{Across, Percentile};
+use crate::words;
+
+/// What the vertical axis shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Upward {
+    /// A latency at a percentile.
+    Latency(Metric, Percentile),
+    /// Share of requests that were good, in percent.
+    Attainment,
+    /// Tokens of good requests per second.
+    Goodput,
+}
+
+/// The axes of a chart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axes {
+    /// Vertical.
+    pub upward: Upward,
+    /// Horizontal.
+    pub across: Across,
+    /// Both logarithmic.
+    pub log: bool,
+}
+
+/// One configuration, as a chart takes it.
+#[derive(Clone, Debug)]
+pub struct Series<'a> {
+    /// Its name on the page.
+    pub name: &'a str,
+    /// Its place in the order of colours.
+    pub colour: usize,
+    /// Its points; those without numbers are left out.
+    pub points: Vec<&'a PointView>,
+    /// Its ceiling by attainment.
+    pub ceiling: Option<Ceiling>,
+}
+
+/// Where a mark stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At its value.
+    Value,
+    /// At the top: it has a direction and no value.
+    Above,
+    /// At the top: failures make its percentile infinite.
+    Infinite,
+    /// At the right edge: everything at once is another experiment.
+    RightEdge,
+}
+
+/// How a mark is filled: what its certificate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// clean
+    Solid,
+    /// suspect
+    Half,
+    /// void
+    Hollow,
+}
+
+/// One point in the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The point.
+    pub id: Uuid,
+    /// Its level.
+    pub level: Level,
+    /// Horizontal value; at the right edge, the edge.
+    pub x: f64,
+    /// Vertical value; above and infinite, the top.
+    pub y: f64,
+    /// Lower end of the vertical value's interval.
+    pub lo: Option<f64>,
+    /// Upper end of it.
+    pub hi: Option<f64>,
+    /// Where it stands.
+    pub place: Place,
+    /// How it is filled.
+    pub fill: Fill,
+    /// One line for a hover.
+    pub hover: String,
+}
+
+impl Mark {
+    /// The sign that stands for it where it has no value of its own, or is no part of the curve.
+    pub fn glyph(&self) -> Option<&'static str> {
+        match (self.place, self.fill) {
+            (Place::Value, _) => None,
+            (Place::Above, Fill::Hollow) => Some("⇡"),
+            (Place::Above, _) => Some("↑"),
+            (Place::Infinite, _) => Some("∞"),
+            (Place::RightEdge, Fill::Hollow) => Some("◇"),
+            (Place::RightEdge, _) => Some("◆"),
+        }
+    }
+
+    /// Whether the curve runs through it.
+    pub fn is_joined(&self) -> bool {
+        self.place == Place::Value && self.fill != Fill::Hollow
+    }
+}
+
+/// Where a curve breaks the SLO, on the horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CeilingMark {
+    /// The value, where there is one to mark.
+    pub at: Option<f64>,
+    /// The interval; open ends reach the edge.
+    pub from: f64,
+    /// See `from`.
+    pub to: f64,
+    /// In words.
+    pub text: String,
+}
+
+/// One configuration's curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The configuration's name.
+    pub name: String,
+    /// Its place in the order of colours.
+    pub colour: usize,
+    /// Its marks, by rising load; the joined ones make the curve.
+    pub marks: Vec<Mark>,
+    /// Its ceiling.
+    pub ceiling: Option<CeilingMark>,
+}
+
+impl Line {
+    /// The marks that the curve runs through.
+    pub fn joined(&self) -> impl Iterator<Item = &Mark> {
+        self.marks.iter().filter(|mark| mark.is_joined())
+    }
+}
+
+/// A horizontal line: what was promised.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// On the vertical axis.
+    pub value: f64,
+    /// In words.
+    pub text: String,
+}
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What it shows, in words.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// The curves, in the order of the configurations.
+    pub lines: Vec<Line>,
+    /// What was promised, where the axis shows a promised metric.
+    pub limit: Option<Limit>,
+    /// What a reader must know to read it.
+    pub notes: Vec<String>,
+}
+
+impl Chart {
+    /// Whether there is anything to see.
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.marks.is_empty())
+    }
+}
+
+/// What a chart is made by, beside its points.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// The SLO in force: it draws the line.
+    pub slo: &'a Slo,
+    /// The study's own SLO: it sets the range, so that a dragged line does not drag its axis along.
+    pub home: &'a Slo,
+    /// The axes.
+    pub axes: Axes,
+    /// What rates count.
+    pub unit: &'a str,
+}
+
+/// Makes the chart.
+pub fn chart(series: &[Series<'_>], rules: Rules<'_>) -> Chart {
+    let Rules {
+        slo,
+        home,
+        axes,
+        unit,
+    } = rules;
+    let home = limit(home, axes.upward);
+    let limit = limit(slo, axes.upward);
+    let mut notes = Notes::default();
+    let mut lines: Vec<Line> = series
+        .iter()
+        .map(|series| line(series, axes, unit, &mut notes))
+        .collect();
+    let top = home.map(|limit| limit.value);
+    let y = Axis::over(
+        upward_title(axes.upward),
+        values(&lines, |mark| mark.y).chain(top),
+        axes.log,
+    );
+    let y = match &limit {
+        _ if axes.upward == Upward::Attainment => y.up_to(100.0),
+        Some(limit) => y.reaching(limit.value),
+        None => y,
+    };
+    let ceilings = if axes.across == Across::Offered {
+        ceiling_rates(series)
+    } else {
+        Vec::new()
+    };
+    let x = Axis::over(
+        across_title(axes.across, unit),
+        values(&lines, |mark| mark.x).chain(ceilings),
+        axes.log,
+    );
+    for (line, series) in lines.iter_mut().zip(series) {
+        settle(line, &x, &y);
+        line.ceiling = series
+            .ceiling
+            .and_then(|found| ceiling_mark(&found, series, axes.across, &x, unit));
+    }
+    Chart {
+        title: title(axes, unit),
+        x,
+        y,
+        lines,
+        limit,
+        notes: notes.sentences(),
+    }
+}
+
+/// Values that the axes must hold: those of marks that stand at their value.
+fn values(lines: &[Line], of: impl Fn(&Mark) -> f64) -> impl Iterator<Item = f64> {
+    lines
+        .iter()
+        .flat_map(|line| &line.marks)
+        .filter(|mark| mark.place == Place::Value)
+        .map(of)
+}
+
+/// Puts marks without a value of their own at the edge that says so, and cuts what lies outside.
+fn settle(line: &mut Line, x: &Axis, y: &Axis) {
+    for mark in &mut line.marks {
+        match mark.place {
+            Place::Value => {}
+            Place::Above | Place::Infinite => mark.y = y.top(),
+            Place::RightEdge => mark.x = x.top(),
+        }
+        mark.x = mark.x.clamp(x.bottom(), x.top());
+        mark.y = mark.y.clamp(y.bottom(), y.top());
+    }
+}
+
+fn line(series: &Series<'_>, axes: Axes, unit: &str, notes: &mut Notes) -> Line {
+    let mut marks: Vec<Mark> = series
+        .points
+        .iter()
+        .filter_map(|point| mark(point, axes, unit, notes))
+        .collect();
+    marks.sort_by(|a, b| load(a).total_cmp(&load(b)));
+    Line {
+        name: series.name.to_owned(),
+        colour: series.colour,
+        marks,
+        ceiling: None,
+    }
+}
+
+/// The order along a curve: how hard the engine was driven, not where the point came to lie.
+fn load(mark: &Mark) -> f64 {
+    match mark.level {
+        Level::Rate(rate) => rate.per_second(),
+        Level::Concurrency(streams) => f64::from(streams),
+        Level::Inf => f64::INFINITY,
+    }
+}
+
+fn mark(point: &PointView, axes: Axes, unit: &str, notes: &mut Notes) -> Option<Mark> {
+    let summary = point.summary.as_ref()?;
+    let place = place(point, axes.upward);
+    let x = match axes.across {
+        Across::OutputTokens => summary.output_tokens_per_s,
+        Across::Offered => summary.offered_rate,
+        Across::Completed => summary.completed_per_s,
+    };
+    let x = x
+        .filter(|x| x.is_finite())
+        .or((place == Place::RightEdge).then_some(f64::INFINITY));
+    let Some(x) = x else {
+        notes.without_x += 1;
+        return None;
+    };
+    let (y, lo, hi) = upward(point, axes.upward)?;
+    if axes.log && place == Place::Value && (x <= 0.0 || y <= 0.0) {
+        notes.zeros += 1;
+        return None;
+    }
+    let fill = fill(point);
+    notes.see(place, fill);
+    Some(Mark {
+        id: point.id,
+        level: point.level,
+        x,
+        y,
+        lo,
+        hi,
+        place,
+        fill,
+        hover: hover(point, axes, unit),
+    })
+}
+
+fn fill(point: &PointView) -> Fill {
+    match point
+        .certificate
+        .as_ref()
+        .map(|certificate| certificate.innocence)
+    {
+        Some(Innocence::Void) => Fill::Hollow,
+        Some(Innocence::Suspect) => Fill::Half,
+        Some(Innocence::Clean) | None => Fill::Solid,
+    }
+}
+
+fn place(point: &PointView, upward: Upward) -> Place {
+    let above = point
+        .summary
+        .as_ref()
+        .is_some_and(|summary| matches!(summary.capacity, Capacity::Above { .. }));
+    match (point.level, upward) {
+        (Level::Inf, _) => Place::RightEdge,
+        (_, Upward::Latency(..)) if above => Place::Above,
+        (_, Upward::Latency(metric, percentile)) => {
+            let estimate = point
+                .summary
+                .as_ref()
+                .and_then(|summary| percentile.of(summary.of(metric)));
+            if estimate.is_some_and(|estimate| estimate.value.is_none()) {
+                Place::Infinite
+            } else {
+                Place::Value
+            }
+        }
+        _ => Place::Value,
+    }
+}
+
+/// The vertical value with its interval, in the unit of the axis. Infinite values are infinite here, too.
+fn upward(point: &PointView, upward: Upward) -> Option<(f64, Option<f64>, Option<f64>)> {
+    match upward {
+        Upward::Latency(metric, percentile) => {
+            let estimate = percentile.of(point.summary.as_ref()?.of(metric))?;
+            let value = estimate.value.map_or(f64::INFINITY, Nanos::as_millis_f64);
+            Some((
+                value,
+                estimate.lo.map(Nanos::as_millis_f64),
+                estimate.hi.map(Nanos::as_millis_f64),
+            ))
+        }
+        Upward::Attainment => {
+            let share = point.judgement.as_ref()?.attainment?;
+            Some((
+                share.value * 100.0,
+                Some(share.lo * 100.0),
+                Some(share.hi * 100.0),
+            ))
+        }
+        Upward::Goodput => Some((point.judgement.as_ref()?.good_tokens_per_s?, None, None)),
+    }
+}
+
+fn limit(slo: &Slo, upward: Upward) -> Option<Limit> {
+    match upward {
+        Upward::Latency(metric, _) => {
+            let bound = slo.bounds.iter().find(|bound| bound.metric == metric)?;
+            let text = format!(
+                "{} ≤ {}",
+                words::metric_name(metric),
+                words::threshold(bound.at_most)
+            );
+            Some(Limit {
+                value: bound.at_most.as_millis_f64(),
+                text,
+            })
+        }
+        Upward::Attainment => Some(Limit {
+            value: slo.attainment * 100.0,
+            text: format!("at least {}", format::percent(slo.attainment)),
+        }),
+        Upward::Goodput => None,
+    }
+}
+
+fn ceiling_rates(series: &[Series<'_>]) -> Vec<f64> {
+    series
+        .iter()
+        .filter_map(|series| match series.ceiling? {
+            Ceiling::Bracket { hi, .. } => Some(hi),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The ceiling is a rate; on another axis it lies where the curve passes that rate.
+fn ceiling_mark(
+    found: &Ceiling,
+    series: &Series<'_>,
+    across: Across,
+    x: &Axis,
+    unit: &str,
+) -> Option<CeilingMark> {
+    let here = |rate: f64| along(series, across, rate).map(|at| at.clamp(x.bottom(), x.top()));
+    let text = format!("{}: {} {unit}", series.name, format::ceiling(found));
+    let (at, from, to) = match *found {
+        Ceiling::Bracket { value, lo, hi } => (here(value), here(lo)?, here(hi)?),
+        Ceiling::AtLeast { lo } => (None, here(lo)?, x.top()),
+        Ceiling::NoneKept { hi } => (None, x.bottom(), here(hi)?),
+        Ceiling::Unresolved { lo, hi } => (
+            None,
+            lo.map_or(Some(x.bottom()), here)?,
+            hi.map_or(Some(x.top()), here)?,
+        ),
+    };
+    Some(CeilingMark {
+        at,
+        from: from.min(to),
+        to: to.max(from),
+        text,
+    })
+}
+
+/// Where on the horizontal axis the curve is at an offered rate: linear between its neighbours, the ends beyond them.
+fn along(series: &Series<'_>, across: Across, rate: f64) -> Option<f64> {
+    if across == Across::Offered {
+        return Some(rate);
+    }
+    let mut known: Vec<(f64, f64)> = series
+        .points
+        .iter()
+        .filter(|point| point.level.rate().is_some() && fill(point) != Fill::Hollow)
+        .filter_map(|point| {
+            let summary = point.summary.as_ref()?;
+            let x = if across == Across::Completed {
+                summary.completed_per_s
+            } else {
+                summary.output_tokens_per_s
+            };
+            Some((summary.offered_rate?, x?))
+        })
+        .collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let above = known.partition_point(|(offered, _)| *offered < rate);
+    let (Some(right), Some(left)) = (
+        known.get(above),
+        above.checked_sub(1).and_then(|below| known.get(below)),
+    ) else {
+        return known.get(above).or(known.last()).map(|(_, x)| *x);
+    };
+    Some(left.1 + (right.1 - left.1) * (rate - left.0) / (right.0 - left.0))
+}
+
+fn hover(point: &PointView, axes: Axes, unit: &str) -> String {
+    let Some(summary) = &point.summary else {
+        return String::new();
+    };
+    let mut parts = vec![level_words(point.level, unit)];
+    if let Upward::Latency(metric, percentile) = axes.upward {
+        let (distribution, name) = (summary.of(metric), words::metric_name(metric));
+        let estimate = percentile.of(distribution);
+        let detail = words::estimate_detail(estimate, distribution);
+        parts.push(format!(
+            "{name} {} {} ({detail})",
+            percentile.name(),
+            estimate.map_or("–".into(), format::latency_value)
+        ));
+    }
+    if let Some(tokens) = summary.output_tokens_per_s {
+        parts.push(format!("{} output tok/s", format::number(tokens)));
+    }
+    if let Some(share) = point
+        .judgement
+        .as_ref()
+        .and_then(|judgement| judgement.attainment)
+    {
+        parts.push(format!(
+            "{} good ({} to {})",
+            format::percent(share.value),
+            format::percent(share.lo),
+            format::percent(share.hi)
+        ));
+    }
+    match &summary.capacity {
+        Capacity::Above { why } => parts.push(format!("above capacity: {why}")),
+        Capacity::Within | Capacity::Unknown => {}
+    }
+    match fill(point) {
+        Fill::Solid => {}
+        Fill::Half => parts.push("suspect: the client may have added to this".into()),
+        Fill::Hollow => parts.push("void: the client was not innocent".into()),
+    }
+    parts.join("; ")
+}
+
+/// A level in words: `8 sessions/s`, `everything at once`, `16 streams`.
+pub fn level_words(level: Level, unit: &str) -> String {
+    match level {
+        Level::Rate(rate) => format!("{} {unit}", format::number(rate.per_second())),
+        Level::Inf => "everything at once".into(),
+        Level::Concurrency(streams) => words::count(streams as usize, "stream"),
+    }
+}
+
+fn upward_title(upward: Upward) -> String {
+    match upward {
+        Upward::Latency(metric, percentile) => {
+            format!("{} {} (ms)", words::metric_name(metric), percentile.name())
+        }
+        Upward::Attainment => "good requests (%)".into(),
+        Upward::Goodput => "good output tokens per second (tok/s)".into(),
+    }
+}
+
+fn across_title(across: Across, unit: &str) -> String {
+    match across {
+        Across::OutputTokens => "output tokens per second (tok/s)".into(),
+        Across::Offered => format!("offered rate ({unit})"),
+        Across::Completed => "completed requests per second (req/s)".into(),
+    }
+}
+
+fn title(axes: Axes, unit: &str) -> String {
+    format!(
+        "{} against {}",
+        upward_title(axes.upward),
+        across_title(axes.across, unit)
+    )
+}
+
+/// What was met while the marks were made.
+#[derive(Default)]
+struct Notes {
+    zeros: usize,
+    without_x: usize,
+    above: bool,
+    infinite: bool,
+    edge: bool,
+    half: bool,
+    hollow: bool,
+}
+
+impl Notes {
+    fn see(&mut self, place: Place, fill: Fill) {
+        self.above |= place == Place::Above;
+        self.infinite |= place == Place::Infinite;
+        self.edge |= place == Place::RightEdge;
+        self.half |= fill == Fill::Half;
+        self.hollow |= fill == Fill::Hollow;
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.above {
+            notes.push("↑ above capacity: latencies grow with the length of the run, there is a direction and no value.".into());
+        }
+        if self.infinite {
+            notes.push("∞ failures make this percentile infinite.".into());
+        }
+        if self.edge {
+            notes.push(
+                "◆ everything at once (inf) is another experiment and no part of the curve.".into(),
+            );
+        }
+        if self.half {
+            notes.push("◐ suspect: the client may have added to it.".into());
+        }
+        if self.hollow {
+            notes.push("○ void: the client was not innocent; used for nothing.".into());
+        }
+        if self.zeros > 0 {
+            notes.push(format!(
+                "{} at zero left out: a logarithmic axis has no zero.",
+                words::count(self.zeros, "point")
+            ));
+        }
+        if self.without_x > 0 {
+            notes.push(format!(
+                "{} left out: no value on the horizontal axis.",
+                words::count(self.without_x, "point")
+            ));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::studio::StudyView;
+    use measure::quantile::Estimate;
+
+    const AXES: Axes = Axes {
+        upward: Upward::Latency(Metric::Ttft, Percentile::P95),
+        across: Across::OutputTokens,
+        log: false,
+    };
+
+    fn chart_of(study: &StudyView, axes: Axes) -> Chart {
+        let points = study
+            .points
+            .iter()
+            .filter(|point| point.configuration == 0)
+            .collect();
+        let series = Series {
+            name: "off",
+            colour: 0,
+            points,
+            ceiling: study.configurations[0].ceiling,
+        };
+        chart(
+            &[series],
+            Rules {
+                slo: &study.spec.slo,
+                home: &study.spec.slo,
+                axes,
+                unit: "sessions/s",
+            },
+        )
+    }
+
+    fn joined(chart: &Chart) -> Vec<f64> {
+        chart.lines[0].joined().map(|mark| mark.y).collect()
+    }
+
+    #[test]
+    fn a_curve_joins_its_rates_and_leaves_everything_at_once_alone() {
+        let chart = chart_of(&fixture::study(), AXES);
+        assert_eq!(joined(&chart), [40.0, 140.0, 240.0]);
+        let inf = &chart.lines[0].marks[3];
+        assert_eq!((inf.place, inf.x), (Place::RightEdge, chart.x.top()));
+    }
+
+    #[test]
+    fn a_void_point_is_hollow_and_not_joined() {
+        let mut study = fixture::study();
+        study.points[1].certificate = Some(fixture::certificate(Innocence::Void));
+        let chart = chart_of(&study, AXES);
+        assert_eq!(chart.lines[0].marks[1].fill, Fill::Hollow);
+        assert_eq!(joined(&chart), [40.0, 240.0]);
+        assert!(chart.notes.iter().any(|note| note.starts_with("○ void")));
+    }
+
+    #[test]
+    fn a_suspect_point_is_half_filled_and_joined() {
+        let mut study = fixture::study();
+        study.points[1].certificate = Some(fixture::certificate(Innocence::Suspect));
+        let chart = chart_of(&study, AXES);
+        assert_eq!(chart.lines[0].marks[1].fill, Fill::Half);
+        assert_eq!(joined(&chart).len(), 3);
+    }
+
+    #[test]
+    fn above_capacity_there_is_a_direction_and_no_value() {
+        let mut study = fixture::study();
+        study.points[2].summary.as_mut().expect("summary").capacity = Capacity::Above {
+            why: "in flight grows".into(),
+        };
+        let chart = chart_of(&study, AXES);
+        let mark = &chart.lines[0].marks[2];
+        assert_eq!(
+            (mark.place, mark.y, mark.glyph()),
+            (Place::Above, chart.y.top(), Some("↑"))
+        );
+        assert_eq!(joined(&chart).len(), 2);
+        assert!(mark.hover.contains("in flight grows"));
+    }
+
+    #[test]
+    fn an_infinite_percentile_is_not_joined() {
+        let mut study = fixture::study();
+        study.points[2].summary.as_mut().expect("summary").ttft.p95 = Some(Estimate {
+            value: None,
+            lo: None,
+            hi: None,
+        });
+        assert_eq!(chart_of(&study, AXES).lines[0].marks[2].glyph(), Some("∞"));
+    }
+
+    #[test]
+    fn a_logarithmic_axis_drops_zeros_and_says_so() {
+        let mut study = fixture::study();
+        study.points[0]
+            .summary
+            .as_mut()
+            .expect("summary")
+            .output_tokens_per_s = Some(0.0);
+        let chart = chart_of(&study, Axes { log: true, ..AXES });
+        assert_eq!(joined(&chart).len(), 2);
+        assert!(
+            chart
+                .notes
+                .contains(&"1 point at zero left out: a logarithmic axis has no zero.".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_ceiling_lies_where_its_rate_is_on_the_axis() {
+        let study = fixture::study();
+        let offered = chart_of(
+            &study,
+            Axes {
+                across: Across::Offered,
+                ..AXES
+            },
+        )
+        .lines[0]
+            .ceiling
+            .clone()
+            .expect("ceiling");
+        assert_eq!(
+            (offered.at, offered.from, offered.to),
+            (Some(11.4), 10.6, 12.1)
+        );
+        let tokens = chart_of(&study, AXES).lines[0]
+            .ceiling
+            .clone()
+            .expect("ceiling");
+        let at = tokens.at.expect("value");
+        assert!(
+            tokens.from < at && at < tokens.to && 960.0 < at && at < 1920.0,
+            "{tokens:?}"
+        );
+    }
+
+    #[test]
+    fn a_dragged_line_does_not_drag_its_axis() {
+        let study = fixture::study();
+        let home = chart_of(&study, AXES).y;
+        let lower = "ttft:p95<100ms attain>=95%".parse().expect("slo");
+        let series = Series {
+            name: "off",
+            colour: 0,
+            points: study.points.iter().collect(),
+            ceiling: None,
+        };
+        let dragged = chart(
+            &[series],
+            Rules {
+                slo: &lower,
+                home: &study.spec.slo,
+                axes: AXES,
+                unit: "req/s",
+            },
+        );
+        assert_eq!(dragged.y, home);
+        assert_eq!(dragged.limit.map(|limit| limit.value), Some(100.0));
+    }
+
+    #[test]
+    fn points_without_numbers_are_left_out() {
+        let mut study = fixture::study();
+        study
+            .points
+            .iter_mut()
+            .for_each(|point| point.summary = None);
+        assert!(chart_of(&study, AXES).is_empty());
+    }
+}

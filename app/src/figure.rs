@@ -1,0 +1,478 @@
+//! Plotly's figure of a [`Chart`]: typed by the `plotly` crate, handed over as JSON.
+
+use plotly::Scatter;
+use plotly::common::{
+    Anchor, DashType, Fill as Filled, Font, HoverInfo, Line as Stroke, Marker, MarkerSymbol, Mode,
+    Position, Title,
+};
+use plotly::layout::{
+    Annotation, Axis as PlotlyAxis, AxisRange, AxisType, DragMode, HoverMode, Layout, Margin,
+    Shape, ShapeLayer, ShapeLine, ShapeType,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::axis::Axis;
+use crate::chart::{CeilingMark, Chart, Fill, Limit, Line, Mark, Place};
+
+/// Colours and type, read from the page's own style, so that a chart follows the theme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Palette {
+    /// Text.
+    pub text: String,
+    /// Axis labels.
+    pub muted: String,
+    /// Hairlines.
+    pub line: String,
+    /// What can be acted on.
+    pub accent: String,
+    /// The ground.
+    pub surface: String,
+    /// The configurations, in order.
+    pub series: Vec<String>,
+    /// Font family.
+    pub font: String,
+}
+
+impl Palette {
+    /// The colour of a configuration.
+    pub fn of(&self, index: usize) -> String {
+        self.series
+            .get(index % self.series.len().max(1))
+            .cloned()
+            .unwrap_or_else(|| self.text.clone())
+    }
+}
+
+/// Room around the plot, in pixels: left, top, right, bottom. The style sheet gives the picture the same.
+pub const MARGIN: [usize; 4] = [60, 28, 20, 52];
+
+/// What plotly takes: data, layout, configuration.
+pub fn figure(chart: &Chart, palette: &Palette) -> Value {
+    json!({
+        "data": traces(chart, palette),
+        "layout": layout(chart, palette),
+        "config": { "displaylogo": false, "displayModeBar": false, "responsive": false, "scrollZoom": false, "doubleClick": "reset" },
+    })
+}
+
+type Trace = Box<Scatter<f64, f64>>;
+
+fn traces(chart: &Chart, palette: &Palette) -> Vec<Value> {
+    let bands = chart.lines.iter().filter_map(|line| band(line, palette));
+    let ceilings = chart.lines.iter().enumerate().filter_map(|(index, line)| {
+        let mark = line.ceiling.as_ref()?;
+        Some(ceiling(chart, index, line, mark, palette))
+    });
+    let curves = chart.lines.iter().flat_map(|line| curve(line, palette));
+    bands
+        .chain(ceilings)
+        .chain(curves)
+        .map(|trace| value(&*trace))
+        .collect()
+}
+
+/// A typed piece of a figure as JSON. The crate's types always serialise; should one not, it is left out.
+fn value(piece: &impl Serialize) -> Value {
+    serde_json::to_value(piece).unwrap_or(Value::Null)
+}
+
+/// The interval around a curve, at 15 %. Where a mark has no upper end the band ends at its value, and its hover says so.
+fn band(line: &Line, palette: &Palette) -> Option<Trace> {
+    let around: Vec<&Mark> = line.joined().filter(|mark| mark.lo.is_some()).collect();
+    if around.len() < 2 {
+        return None;
+    }
+    let up = around
+        .iter()
+        .map(|mark| (mark.x, mark.hi.unwrap_or(mark.y)));
+    let down = around
+        .iter()
+        .rev()
+        .map(|mark| (mark.x, mark.lo.unwrap_or(mark.y)));
+    let (x, y) = up.chain(down).unzip();
+    let colour = translucent(&palette.of(line.colour), 0.15);
+    Some(
+        bare(x, y)
+            .mode(Mode::Lines)
+            .fill(Filled::ToSelf)
+            .fill_color(colour)
+            .line(Stroke::new().width(0.0))
+            .hover_info(HoverInfo::Skip),
+    )
+}
+
+fn bare(x: Vec<f64>, y: Vec<f64>) -> Trace {
+    Scatter::new(x, y).show_legend(false)
+}
+
+/// The curve and, of each other kind of mark, one trace.
+fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
+    let colour = palette.of(line.colour);
+    let joined: Vec<&Mark> = line.joined().collect();
+    let mut traces = Vec::new();
+    if !joined.is_empty() {
+        traces.push(path(line, &joined, &colour));
+    }
+    for (symbol, fill) in SYMBOLS {
+        let alike: Vec<&Mark> = line
+            .marks
+            .iter()
+            .filter(|mark| mark.place == Place::Value && mark.fill == fill)
+            .collect();
+        if !alike.is_empty() {
+            traces.push(
+                hovering(&alike, &line.name)
+                    .mode(Mode::Markers)
+                    .marker(Marker::new().symbol(symbol).size(9).color(colour.clone())),
+            );
+        }
+    }
+    let signs: Vec<&Mark> = line
+        .marks
+        .iter()
+        .filter(|mark| mark.place != Place::Value)
+        .collect();
+    if !signs.is_empty() {
+        let glyphs: Vec<&str> = signs.iter().filter_map(|mark| mark.glyph()).collect();
+        let places = signs.iter().map(|mark| {
+            if mark.place == Place::RightEdge {
+                Position::MiddleCenter
+            } else {
+                Position::BottomCenter
+            }
+        });
+        traces.push(
+            hovering(&signs, &line.name)
+                .mode(Mode::Text)
+                .text_array(glyphs)
+                .text_position_array(places.collect())
+                .text_font(Font::new().size(16).color(colour)),
+        );
+    }
+    traces
+}
+
+/// Each kind of mark with its symbol.
+const SYMBOLS: [(MarkerSymbol, Fill); 3] = [
+    (MarkerSymbol::Circle, Fill::Solid),
+    (MarkerSymbol::CircleOpenDot, Fill::Half),
+    (MarkerSymbol::CircleOpen, Fill::Hollow),
+];
+
+/// The line itself, with its name at its end.
+fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
+    let mut names = vec![String::new(); joined.len().saturating_sub(1)];
+    names.push(line.name.clone());
+    bare(
+        joined.iter().map(|mark| mark.x).collect(),
+        joined.iter().map(|mark| mark.y).collect(),
+    )
+    .mode(Mode::LinesText)
+    .text_array(names)
+    .text_position(Position::TopLeft)
+    .text_font(Font::new().size(12).color(colour.to_owned()))
+    .line(
+        Stroke::new()
+            .color(colour.to_owned())
+            .width(2.0)
+            .dash(dash(line.colour)),
+    )
+    .hover_info(HoverInfo::Skip)
+}
+
+/// Marks that say what they are under the pointer.
+fn hovering(marks: &[&Mark], name: &str) -> Trace {
+    bare(
+        marks.iter().map(|mark| mark.x).collect(),
+        marks.iter().map(|mark| mark.y).collect(),
+    )
+    .name(name)
+    .ids(
+        marks
+            .iter()
+            .map(|mark| mark.id.to_string())
+            .collect::<Vec<_>>(),
+    )
+    .hover_text_array(
+        marks
+            .iter()
+            .map(|mark| wrapped(name, &mark.hover))
+            .collect::<Vec<_>>(),
+    )
+    .hover_info(HoverInfo::Text)
+    .clip_on_axis(false)
+}
+
+/// A hover's line, broken where its parts end.
+fn wrapped(name: &str, hover: &str) -> String {
+    let parts: Vec<String> = hover.split("; ").map(escaped).collect();
+    format!("<b>{}</b><br>{}", escaped(name), parts.join("<br>"))
+}
+
+/// Plotly reads some HTML in texts: names are people's, so nothing of theirs may be read as such.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// A second sign beside the colour.
+pub fn dash(index: usize) -> DashType {
+    match index % 4 {
+        0 => DashType::Solid,
+        1 => DashType::Dash,
+        2 => DashType::DashDot,
+        _ => DashType::Dot,
+    }
+}
+
+/// The ceiling: its interval as a bar on the SLO line (or along the bottom), its value as an upright.
+fn ceiling(
+    chart: &Chart,
+    index: usize,
+    line: &Line,
+    mark: &CeilingMark,
+    palette: &Palette,
+) -> Trace {
+    let [low, middle, high] = ceiling_heights(chart, index).map(|fraction| chart.y.at(fraction));
+    let mut x = vec![mark.from, mark.from, mark.from, mark.to, mark.to, mark.to];
+    let mut y = vec![low, high, middle, middle, low, high];
+    if let Some(at) = mark.at {
+        x.extend([at, at, at]);
+        y.extend([middle, middle, chart.y.bottom()]);
+    }
+    bare(x, y)
+        .mode(Mode::Lines)
+        .line(Stroke::new().color(palette.of(line.colour)).width(2.0))
+        .hover_info(HoverInfo::Text)
+        .hover_text(wrapped("Goodput ceiling", &mark.text))
+}
+
+/// Heights of a ceiling's bar as fractions of the axis: lower end, middle, upper end. Bars of several lines do not cover
+/// each other.
+pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
+    let base = chart
+        .limit
+        .as_ref()
+        .map_or(0.03, |limit| chart.y.fraction(limit.value));
+    let middle = base - 0.035 * index as f64 * if base > 0.2 { 1.0 } else { -1.0 };
+    [middle - 0.012, middle, middle + 0.012]
+}
+
+fn layout(chart: &Chart, palette: &Palette) -> Value {
+    let [left, top, right, bottom] = MARGIN;
+    let mut layout = Layout::new()
+        .margin(
+            Margin::new()
+                .left(left)
+                .top(top)
+                .right(right)
+                .bottom(bottom)
+                .auto_expand(false),
+        )
+        .paper_background_color("rgba(0,0,0,0)")
+        .plot_background_color("rgba(0,0,0,0)")
+        .font(
+            Font::new()
+                .family(&palette.font)
+                .size(12)
+                .color(palette.text.clone()),
+        )
+        .show_legend(false)
+        .hover_mode(HoverMode::Closest)
+        .drag_mode(DragMode::Zoom)
+        .x_axis(axis(&chart.x, palette).title(Title::with_text(&chart.x.title)))
+        .y_axis(axis(&chart.y, palette));
+    layout.add_annotation(
+        Annotation::new()
+            .text(&chart.y.title)
+            .x_ref("paper")
+            .y_ref("paper")
+            .x(0.0)
+            .y(1.0)
+            .x_anchor(Anchor::Left)
+            .y_anchor(Anchor::Bottom)
+            .x_shift(-(left as f64) + 8.0)
+            .y_shift(6.0)
+            .show_arrow(false)
+            .font(Font::new().size(12).color(palette.muted.clone())),
+    );
+    if let Some(limit) = &chart.limit {
+        dim_and_line(chart, limit, palette)
+            .into_iter()
+            .for_each(|shape| layout.add_shape(shape));
+    }
+    let mut layout = value(&layout);
+    if let Some(fields) = layout.as_object_mut() {
+        // What a person zoomed into stays until the axes change their meaning.
+        fields.insert(
+            "uirevision".into(),
+            json!(format!("{}{}", chart.title, chart.x.log)),
+        );
+    }
+    layout
+}
+
+/// What lies beyond the promise is dimmed; the promise is a dashed line.
+fn dim_and_line(chart: &Chart, limit: &Limit, palette: &Palette) -> [Shape; 2] {
+    let beyond = Shape::new()
+        .shape_type(ShapeType::Rect)
+        .layer(ShapeLayer::Above)
+        .x_ref("paper")
+        .x0(0.0)
+        .x1(1.0)
+        .y0(limit.value)
+        .y1(chart.y.top().max(limit.value))
+        .fill_color(translucent(&palette.surface, 0.45))
+        .line(ShapeLine::new().width(0.0));
+    let line = Shape::new()
+        .shape_type(ShapeType::Line)
+        .layer(ShapeLayer::Above)
+        .x_ref("paper")
+        .x0(0.0)
+        .x1(1.0)
+        .y0(limit.value)
+        .y1(limit.value)
+        .line(
+            ShapeLine::new()
+                .color(palette.accent.clone())
+                .width(1.5)
+                .dash(DashType::Dash),
+        );
+    [beyond, line]
+}
+
+fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
+    let scale = |value: f64| if axis.log { value.log10() } else { value };
+    let (values, labels): (Vec<f64>, Vec<String>) = axis.ticks().into_iter().unzip();
+    let drawn = PlotlyAxis::new()
+        .type_(if axis.log {
+            AxisType::Log
+        } else {
+            AxisType::Linear
+        })
+        .range(AxisRange::new(scale(axis.bottom()), scale(axis.top())))
+        .grid_color(palette.line.clone())
+        .zero_line(false)
+        .auto_margin(false)
+        .tick_font(Font::new().size(12).color(palette.muted.clone()));
+    if axis.log {
+        drawn.tick_values(values).tick_text(labels)
+    } else {
+        drawn
+    }
+}
+
+/// A colour with an opacity, in a form that plotly's strict parser takes.
+fn translucent(colour: &str, opacity: f64) -> String {
+    let digits = colour.trim_start_matches('#');
+    let channel =
+        |at: usize| u8::from_str_radix(digits.get(at..at + 2).unwrap_or("80"), 16).unwrap_or(128);
+    if colour.starts_with('#') {
+        return format!(
+            "rgba({}, {}, {}, {opacity})",
+            channel(0),
+            channel(2),
+            channel(4)
+        );
+    }
+    let numbers: Vec<&str> = colour
+        .trim_start_matches("rgba(")
+        .trim_start_matches("rgb(")
+        .trim_end_matches(')')
+        .split(',')
+        .map(str::trim)
+        .collect();
+    match numbers[..] {
+        [red, green, blue, ..] => format!("rgba({red}, {green}, {blue}, {opacity})"),
+        _ => format!("rgba(128, 128, 128, {opacity})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::pages::main_chart;
+    use crate::url_state::ViewState;
+    use measure::certificate::Innocence;
+    use measure::summary::Capacity;
+
+    fn palette() -> Palette {
+        Palette {
+            text: "rgb(23, 23, 28)".into(),
+            muted: "rgb(93, 93, 105)".into(),
+            line: "rgb(229, 229, 234)".into(),
+            accent: "rgb(74, 63, 209)".into(),
+            surface: "#ffffff".into(),
+            series: crate::figure_svg::SERIES.map(str::to_owned).to_vec(),
+            font: "system-ui".into(),
+        }
+    }
+
+    fn figure_of(study: &crate::studio::StudyView, state: &ViewState) -> Value {
+        figure(&main_chart(study, &study.spec.slo, state), &palette())
+    }
+
+    #[test]
+    fn a_study_as_plotly_gets_it() {
+        let mut study = fixture::study();
+        study.points[1].certificate = Some(fixture::certificate(Innocence::Suspect));
+        study.points[2].summary.as_mut().expect("summary").capacity = Capacity::Above {
+            why: "in flight grows".into(),
+        };
+        study.points[5].certificate = Some(fixture::certificate(Innocence::Void));
+        insta::assert_json_snapshot!(figure_of(&study, &ViewState::default()));
+    }
+
+    #[test]
+    fn logarithmic_axes_have_their_range_in_decades() {
+        let figure = figure_of(
+            &fixture::study(),
+            &ViewState {
+                log: true,
+                ..ViewState::default()
+            },
+        );
+        let axis = &figure["layout"]["xaxis"];
+        assert_eq!(axis["type"], "log");
+        let end = axis["range"][1].as_f64().expect("range");
+        assert!((3.0..4.0).contains(&end), "{end}");
+    }
+
+    #[test]
+    fn a_hidden_configuration_is_not_drawn_and_the_other_keeps_its_colour() {
+        let figure = figure_of(
+            &fixture::study(),
+            &ViewState {
+                hidden: vec![0],
+                ..ViewState::default()
+            },
+        );
+        let text = figure["data"].to_string();
+        assert!(
+            !text.contains("#0072b2") && text.contains("#d55e00"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn names_are_text_and_never_markup() {
+        assert_eq!(
+            wrapped("<b>x</b>", "a & b"),
+            "<b>&lt;b&gt;x&lt;/b&gt;</b><br>a &amp; b"
+        );
+    }
+
+    #[test]
+    fn colours_become_translucent() {
+        for (colour, expected) in [
+            ("#0072b2", "rgba(0, 114, 178, 0.15)"),
+            ("rgb(1, 2, 3)", "rgba(1, 2, 3, 0.15)"),
+            ("odd", "rgba(128, 128, 128, 0.15)"),
+        ] {
+            assert_eq!(translucent(colour, 0.15), expected);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What a person can do with a study. Each act names its cost before and says after what it did.
+
+use std::future::Future;
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_navigate;
+use measure::study::Turn;
+use uuid::Uuid;
+use wasm_bindgen_futures::JsFuture;
+
+use super::Page;
+use crate::api::{
+    Answer, delete_study, edit_study, get_study, list_shares, proceed_study, resume_study,
+    revoke_share, share_study, stop_study, undelete_study,
+};
+use crate::live::is_live;
+use crate::studio::{PointState, ShareRow, StudyEdit, StudyState, StudyView};
+use crate::ui::badge::Tone;
+use crate::ui::dialog::Dialog;
+use crate::ui::empty::Notice;
+use crate::ui::time::RelativeTime;
+use crate::ui::toast::{Toasts, toasts};
+use crate::words;
+
+/// Does something, says what happened, and reads the study anew.
+fn act(page: Page, said: &'static str, what: impl Future<Output = Answer<()>> + 'static) {
+    let messages = toasts();
+    spawn_local(async move {
+        match what.await {
+            Ok(()) => {
+                messages.say(said);
+                reread(page).await;
+            }
+            Err(error) => messages.say(words::capital(&error.to_string())),
+        }
+    });
+}
+
+/// Reads the study anew. Where that fails the live stream, or a reload, will tell.
+async fn reread(page: Page) {
+    if let Some(id) = page.known.try_with_untracked(|study| study.id)
+        && let Ok(study) = get_study(id).await
+    {
+        page.known.try_set(study);
+    }
+}
+
+fn id(page: Page) -> Uuid {
+    page.known.with_untracked(|study| study.id)
+}
+
+/// The row of buttons.
+#[component]
+pub fn Actions(page: Page) -> impl IntoView {
+    let state = Memo::new(move |_| page.known.with(|study| study.state));
+    let rest = Memo::new(move |_| page.known.with(remaining));
+    let compare = Memo::new(move |_| page.known.with(compare_link));
+    let (editing, sharing) = (RwSignal::new(false), RwSignal::new(false));
+    let resumable = move || {
+        matches!(
+            state.get(),
+            StudyState::Stopped | StudyState::Interrupted | StudyState::Failed
+        ) && 0 < rest.get()
+    };
+    let clone = format!("/studies/new?from={}", id(page));
+    view! {
+        <div class="actions">
+            <button
+                type="button"
+                class="button"
+                hidden=move || !is_live(state.get())
+                title="Stops the load; finished points are kept, the one under load is measured anew when the study resumes"
+                on:click=move |_| act(page, "Stopping. Finished points are kept.", stop_study(id(page)))
+            >
+                "Stop"
+            </button>
+            <button
+                type="button"
+                class="button primary"
+                hidden=move || !resumable()
+                title="Puts the study back in the queue; the engine is under load again"
+                on:click=move |_| act(page, "Back in the queue.", resume_study(id(page)))
+            >
+                {move || format!("Resume, {} left", words::count(rest.get(), "point"))}
+            </button>
+            {move || {
+                compare.get().map(|href| view! { <a class="button" href=href title="Baseline against the others, with what differs">"Compare configurations"</a> })
+            }}
+            <a class="button" href=clone title="A new study that begins with this one's settings">"Clone"</a>
+            <button type="button" class="button" aria-haspopup="dialog" on:click=move |_| sharing.set(true)>"Share"</button>
+            <button type="button" class="button quiet" aria-haspopup="dialog" on:click=move |_| editing.set(true)>"Edit"</button>
+            <Delete page />
+            <Edit page open=editing />
+            <Share page open=sharing />
+        </div>
+    }
+}
+
+fn remaining(study: &StudyView) -> usize {
+    study
+        .points
+        .iter()
+        .filter(|point| point.state != PointState::Finished)
+        .count()
+}
+
+/// The comparison of the study's configurations, baseline first; none where there is only one.
+fn compare_link(study: &StudyView) -> Option<String> {
+    if study.configurations.len() < 2 {
+        return None;
+    }
+    let ids: Vec<String> = study
+        .configurations
+        .iter()
+        .map(|one| format!("c={}", one.id))
+        .collect();
+    Some(format!("/compare?{}", ids.join("&")))
+}
+
+/// Hides the study at once; the way back stands in the message.
+#[component]
+fn Delete(page: Page) -> impl IntoView {
+    let navigate = StoredValue::new_local(use_navigate());
+    let messages = toasts();
+    let press = move |_| {
+        let (id, name) = page
+            .known
+            .with_untracked(|study| (study.id, study.spec.name.clone()));
+        let navigate = navigate.get_value();
+        spawn_local(async move {
+            match delete_study(id).await {
+                Ok(()) => {
+                    messages.say_with_undo(
+                        format!("“{name}” is deleted; it can be brought back for 30 days."),
+                        move || undelete(messages, id),
+                    );
+                    navigate("/", Default::default());
+                }
+                Err(error) => messages.say(words::capital(&error.to_string())),
+            }
+        });
+    };
+    view! {
+        <button type="button" class="button quiet danger" title="Hides the study; it can be brought back for 30 days" on:click=press>
+            "Delete"
+        </button>
+    }
+}
+
+/// Brings the study back and shows it. The page it was deleted from is gone, so the browser goes there itself.
+fn undelete(messages: Toasts, id: Uuid) {
+    spawn_local(async move {
+        match undelete_study(id).await {
+            Ok(()) => drop(window().location().set_href(&format!("/studies/{id}"))),
+            Err(error) => messages.say(words::capital(&error.to_string())),
+        }
+    });
+}
+
+/// The engine must be restarted by a person: what to do, and the button for when it is done.
+#[component]
+pub fn Waiting(page: Page, problem: Option<String>) -> impl IntoView {
+    let instruction = page.known.with_untracked(instruction);
+    let owner = page.is_owner();
+    view! {
+        <Notice tone=Tone::Warn>
+            <strong>"Your turn: "</strong>
+            {instruction.or(problem).unwrap_or_else(|| "restart the engine with the next configuration's settings".into())}
+            {owner
+                .then(|| {
+                    view! {
+                        " "
+                        <button type="button" class="button primary compact" on:click=move |_| act(page, "Going on.", proceed_study(id(page)))>
+                            "Continue"
+                        </button>
+                    }
+                })}
+        </Notice>
+    }
+}
+
+/// What the next configuration asks a person to do.
+fn instruction(study: &StudyView) -> Option<String> {
+    let next = study
+        .points
+        .iter()
+        .find(|point| point.state != PointState::Finished)?;
+    let spec = &study.configurations.get(next.configuration as usize)?.spec;
+    match &spec.turn {
+        Turn::Pause { instruction } => Some(format!(
+            "{instruction} (for “{}”), then press Continue.",
+            spec.name
+        )),
+        Turn::AsIs | Turn::OtherEndpoint(_) => None,
+    }
+}
+
+/// Name, tags, note.
+#[component]
+fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
+    let fields = move || {
+        page.known.with_untracked(|study| {
+            (
+                study.spec.name.clone(),
+                study.tags.join(", "),
+                study.note.clone(),
+            )
+        })
+    };
+    let (name, tags, note) = fields();
+    let (name, tags, note) = (
+        RwSignal::new(name),
+        RwSignal::new(tags),
+        RwSignal::new(note),
+    );
+    Effect::new(move |_| {
+        if open.get() {
+            let (now_name, now_tags, now_note) = fields();
+            name.set(now_name);
+            tags.set(now_tags);
+            note.set(now_note);
+        }
+    });
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let words = tags.with_untracked(|tags| {
+            tags.split(',')
+                .map(|tag| tag.trim().to_owned())
+                .filter(|tag| !tag.is_empty())
+                .collect()
+        });
+        let edit = StudyEdit {
+            name: Some(name.get_untracked()),
+            tags: Some(words),
+            note: Some(note.get_untracked()),
+        };
+        act(page, "Saved.", edit_study(id(page), edit));
+        open.set(false);
+    };
+    view! {
+        <Dialog open id="edit-heading" title="Name, tags and note">
+            <form class="stack" on:submit=save>
+                <div class="field">
+                    <label for="edit-name">"Name"</label>
+                    <input id="edit-name" type="text" required maxlength="200" prop:value=move || name.get() on:input=move |event| name.set(event_target_value(&event)) />
+                </div>
+                <div class="field">
+                    <label for="edit-tags">"Tags"</label>
+                    <input id="edit-tags" type="text" prop:value=move || tags.get() on:input=move |event| tags.set(event_target_value(&event)) />
+                    <p class="hint">"Separated by commas."</p>
+                </div>
+                <div class="field">
+                    <label for="edit-note">"Note"</label>
+                    <textarea id="edit-note" rows="4" prop:value=move || note.get() on:input=move |event| note.set(event_target_value(&event))></textarea>
+                    <p class="hint">"Never part of a shared page."</p>
+                </div>
+                <div class="actions">
+                    <button type="button" class="button" on:click=move |_| open.set(false)>"Cancel"</button>
+                    <button type="submit" class="button primary">"Save"</button>
+                </div>
+            </form>
+        </Dialog>
+    }
+}
+
+/// The note, where there is one. It never leaves the owner's page.
+#[component]
+pub fn Note(page: Page) -> impl IntoView {
+    let note = Memo::new(move |_| page.known.with(|study| study.note.clone()));
+    let owner = page.is_owner();
+    view! {
+        <section class="stack tight" hidden=move || !owner || note.with(String::is_empty) aria-labelledby="note-heading">
+            <h2 id="note-heading">"Note"</h2>
+            <p class="note">{move || note.get()}</p>
+        </section>
+    }
+}
+
+/// Links to the study: make, copy, revoke.
+#[component]
+fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
+    let rows = RwSignal::new(Vec::<ShareRow>::new());
+    let fresh = RwSignal::new(None::<String>);
+    let problem = RwSignal::new(None::<String>);
+    let read = move || {
+        spawn_local(async move {
+            match list_shares(id(page)).await {
+                Ok(shares) => rows.set(shares),
+                Err(error) => problem.set(Some(words::capital(&error.to_string()))),
+            }
+        });
+    };
+    Effect::new(move |_| {
+        if open.get() {
+            fresh.set(None);
+            problem.set(None);
+            read();
+        }
+    });
+    let make = move |_| {
+        spawn_local(async move {
+            match share_study(id(page), None).await {
+                Ok(share) => {
+                    let origin = window().location().origin().unwrap_or_default();
+                    fresh.set(share.path.map(|path| origin + &path));
+                    read();
+                }
+                Err(error) => problem.set(Some(words::capital(&error.to_string()))),
+            }
+        });
+    };
+    let revoke = move |share: Uuid| {
+        spawn_local(async move {
+            match revoke_share(share).await {
+                Ok(()) => read(),
+                Err(error) => problem.set(Some(words::capital(&error.to_string()))),
+            }
+        });
+    };
+    view! {
+        <Dialog open id="share-heading" title="Share">
+            <p>"Whoever has the link sees the curves, the points and the recorded facts, without signing in. Engine address, prompts, answers and your note stay here."</p>
+            <p class="notice" data-tone="bad" role="alert" hidden=move || problem.with(Option::is_none)>{move || problem.get()}</p>
+            {move || fresh.get().map(|link| view! { <FreshLink link /> })}
+            <ul class="stack tight shares">
+                <For each=move || rows.get() key=|row| (row.id, row.revoked) children=move |row| view! { <Link row revoke=Callback::new(revoke) /> } />
+            </ul>
+            <div class="actions">
+                <button type="button" class="button" on:click=move |_| open.set(false)>"Close"</button>
+                <button type="button" class="button primary" on:click=make>"Make a link"</button>
+            </div>
+        </Dialog>
+    }
+}
+
+/// A link that was just made: shown once, since only its hash is kept.
+#[component]
+fn FreshLink(link: String) -> impl IntoView {
+    let node = NodeRef::<html::Input>::new();
+    let messages = toasts();
+    let (shown, visit) = (link.clone(), link.clone());
+    let copy = move |_| {
+        if let Some(input) = node.get_untracked() {
+            input.select();
+        }
+        let copied = JsFuture::from(window().navigator().clipboard().write_text(&link));
+        spawn_local(async move {
+            messages.say(if copied.await.is_ok() {
+                "Copied."
+            } else {
+                "The browser did not let the page copy; the link is selected."
+            });
+        });
+    };
+    view! {
+        <div class="field fresh-link">
+            <label for="share-link">"The link, shown only now"</label>
+            <div class="row">
+                <input id="share-link" node_ref=node type="text" readonly value=shown />
+                <button type="button" class="button primary" on:click=copy>"Copy"</button>
+                <a class="button" href=visit target="_blank" rel="noopener">"Open"</a>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Link(row: ShareRow, revoke: Callback<Uuid>) -> impl IntoView {
+    let ShareRow {
+        id,
+        created_ms,
+        revoked,
+        expires_ms,
+        ..
+    } = row;
+    view! {
+        <li class="row">
+            <span>"Made " <RelativeTime unix_ms=created_ms /></span>
+            {expires_ms.map(|unix_ms| view! { <span class="muted">"works until " <RelativeTime unix_ms /></span> })}
+            <span class="spring">
+                {if revoked {
+                    view! { <span class="muted">"revoked"</span> }.into_any()
+                } else {
+                    view! {
+                        <button type="button" class="button compact danger" on:click=move |_| revoke.run(id)>
+                            "Revoke"
+                        </button>
+                    }
+                        .into_any()
+                }}
+            </span>
+        </li>
+    }
+}

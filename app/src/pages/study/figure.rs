@@ -1,0 +1,250 @@
+//! The curve with its menus, the legend that is also a switch, and the two small charts.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_navigate;
+use measure::slo::{Metric, Slo};
+use measure::units::Level;
+
+use super::Page;
+use super::promise::{try_slo, with_bound};
+use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
+use crate::figure_svg::series_colour;
+use crate::studio::StudyView;
+use crate::ui::chart::{ChartView, Drag};
+use crate::ui::format;
+use crate::url_state::{Across, METRICS, Percentile, ViewState, metric_key, metric_of};
+use crate::words;
+
+/// The configurations of a study as a chart takes them; hidden ones keep their colour's place.
+pub fn series_of<'a>(study: &'a StudyView, hidden: &[u32]) -> Vec<Series<'a>> {
+    (0_u32..)
+        .zip(&study.configurations)
+        .filter(|(index, _)| !hidden.contains(index))
+        .map(|(index, configuration)| Series {
+            name: &configuration.spec.name,
+            colour: index as usize,
+            points: study
+                .points
+                .iter()
+                .filter(|point| point.configuration == index)
+                .collect(),
+            ceiling: configuration.ceiling,
+        })
+        .collect()
+}
+
+/// The chart that a page leads with.
+pub fn main_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
+    let axes = Axes {
+        upward: Upward::Latency(state.metric, state.percentile),
+        across: state.across,
+        log: state.log,
+    };
+    let rules = Rules {
+        slo: &study.spec.slo,
+        home,
+        axes,
+        unit: words::rate_unit(&study.spec),
+    };
+    chart(&series_of(study, &state.hidden), rules)
+}
+
+/// Attainment and goodput over the offered rate.
+pub fn small_charts(study: &StudyView, state: &ViewState) -> [Chart; 2] {
+    [Upward::Attainment, Upward::Goodput].map(|upward| {
+        let axes = Axes {
+            upward,
+            across: Across::Offered,
+            log: false,
+        };
+        let rules = Rules {
+            slo: &study.spec.slo,
+            home: &study.spec.slo,
+            axes,
+            unit: words::rate_unit(&study.spec),
+        };
+        // Everything at once has no rate, so it has no place over one.
+        let mut series = series_of(study, &state.hidden);
+        for series in &mut series {
+            series
+                .points
+                .retain(|point| !matches!(point.level, Level::Inf | Level::Concurrency(_)));
+        }
+        chart(&series, rules)
+    })
+}
+
+/// The charts of the page.
+#[component]
+pub fn Charts(page: Page) -> impl IntoView {
+    let home = Memo::new(move |_| page.known.with(|study| study.spec.slo.clone()));
+    let main = Memo::new(move |_| {
+        home.with(|home| {
+            page.shown
+                .with(|study| page.state.with(|state| main_chart(study, home, state)))
+        })
+    });
+    let small = move |index: usize| {
+        Memo::new(move |_| {
+            page.shown
+                .with(|study| page.state.with(|state| small_charts(study, state)))[index]
+                .clone()
+        })
+    };
+    let (attainment, goodput) = (small(0), small(1));
+    let navigate = StoredValue::new_local(use_navigate());
+    let owner = page.is_owner();
+    let open = owner.then(|| {
+        Callback::new(move |point: String| {
+            let id = page.known.with_untracked(|study| study.id);
+            navigate.with_value(|navigate| {
+                navigate(&format!("/studies/{id}/points/{point}"), Default::default())
+            });
+        })
+    });
+    view! {
+        <div class="stack">
+            <section class="card chart main-chart" aria-label="Latency against throughput">
+                <Menus page />
+                <Legend page />
+                <ChartView chart=main live=true drag=Some(drag(page)) open />
+            </section>
+            <div class="small-charts">
+                <section class="card chart small-chart" aria-labelledby="attainment-heading">
+                    <h3 id="attainment-heading">"Attainment"</h3>
+                    <ChartView chart=attainment />
+                </section>
+                <section class="card chart small-chart" aria-labelledby="goodput-heading">
+                    <h3 id="goodput-heading">"Goodput"</h3>
+                    <ChartView chart=goodput />
+                </section>
+            </div>
+        </div>
+    }
+}
+
+/// Dragging the line sets the bound of the metric that the chart shows.
+fn drag(page: Page) -> Drag {
+    Drag {
+        begin: Callback::new(move |()| page.tried.fetch()),
+        to: Callback::new(move |millis: f64| {
+            let metric = page.state.with_untracked(|state| state.metric);
+            try_slo(
+                page,
+                page.slo
+                    .with_untracked(|slo| with_bound(slo, metric, millis)),
+            );
+        }),
+    }
+}
+
+/// What the axes show.
+#[component]
+fn Menus(page: Page) -> impl IntoView {
+    let state = page.state;
+    let metrics = METRICS.map(|metric| (metric_key(metric), words::metric_name(metric)));
+    let percentiles = Percentile::ALL.map(|percentile| (percentile.name(), percentile.name()));
+    let across = Across::ALL.map(|across| (across.name(), across.label()));
+    let scales = [("lin", "linear"), ("log", "logarithmic")];
+    let set_metric = move |key: String| {
+        let metric = metric_of(&key).unwrap_or(Metric::Ttft);
+        state.update(|state| state.metric = metric);
+    };
+    let set_percentile = move |key: String| {
+        let chosen = Percentile::ALL
+            .into_iter()
+            .find(|percentile| percentile.name() == key)
+            .unwrap_or_default();
+        state.update(|state| state.percentile = chosen);
+    };
+    let set_across = move |key: String| {
+        let chosen = Across::ALL
+            .into_iter()
+            .find(|across| across.name() == key)
+            .unwrap_or_default();
+        state.update(|state| state.across = chosen);
+    };
+    view! {
+        <div class="menus">
+            <Menu id="axis-y" label="Latency" options=metrics.to_vec() now=Signal::derive(move || state.with(|state| metric_key(state.metric))) set=Callback::new(set_metric) />
+            <Menu id="axis-p" label="Percentile" options=percentiles.to_vec() now=Signal::derive(move || state.with(|state| state.percentile.name())) set=Callback::new(set_percentile) />
+            <Menu id="axis-x" label="Against" options=across.to_vec() now=Signal::derive(move || state.with(|state| state.across.name())) set=Callback::new(set_across) />
+            <Menu
+                id="axis-scale"
+                label="Scale"
+                options=scales.to_vec()
+                now=Signal::derive(move || if state.with(|state| state.log) { "log" } else { "lin" })
+                set=Callback::new(move |key: String| state.update(|state| state.log = key == "log"))
+            />
+        </div>
+    }
+}
+
+/// One menu.
+#[component]
+fn Menu(
+    id: &'static str,
+    label: &'static str,
+    options: Vec<(&'static str, &'static str)>,
+    now: Signal<&'static str>,
+    set: Callback<String>,
+) -> impl IntoView {
+    let option = move |(key, text): (&'static str, &'static str)| {
+        view! {
+            <option value=key selected=now.get_untracked() == key prop:selected=move || now.get() == key>
+                {text}
+            </option>
+        }
+    };
+    view! {
+        <label class="menu" for=id>
+            <span>{label}</span>
+            <select id=id on:change=move |event| set.run(event_target_value(&event))>
+                {options.into_iter().map(option).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+/// The configurations with their colours and ceilings; each a switch.
+#[component]
+pub fn Legend(
+    /// The page.
+    page: Page,
+) -> impl IntoView {
+    let rows = Memo::new(move |_| {
+        page.shown.with(|study| {
+            let unit = words::rate_unit(&study.spec);
+            let ceiling = |found: Option<&measure::curve::Ceiling>| {
+                found.map_or("not yet judged".into(), |found| {
+                    format!("{} {unit}", format::ceiling(found))
+                })
+            };
+            (0_u32..)
+                .zip(&study.configurations)
+                .map(|(index, one)| (index, one.spec.name.clone(), ceiling(one.ceiling.as_ref())))
+                .collect::<Vec<_>>()
+        })
+    });
+    let row = move |(index, name, ceiling): (u32, String, String)| {
+        let on = Memo::new(move |_| page.state.with(|state| !state.hidden.contains(&index)));
+        let turn = move |_| {
+            page.state
+                .update(|state| match state.hidden.binary_search(&index) {
+                    Ok(place) => drop(state.hidden.remove(place)),
+                    Err(place) => state.hidden.insert(place, index),
+                });
+        };
+        let series = series_colour(index as usize);
+        view! {
+            <li>
+                <button type="button" class="legend-entry" aria-pressed=move || on.get().to_string() style=("--series", series) data-dash=index % 4 on:click=turn>
+                    <span class="stroke" aria-hidden="true"></span>
+                    <span>{name}</span>
+                    <span class="muted">{ceiling}</span>
+                </button>
+            </li>
+        }
+    };
+    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }
+}

@@ -1,0 +1,279 @@
+//! What a chart shows, as the query of its URL: every view is a link.
+
+use std::str::FromStr;
+
+use measure::quantile::{Distribution, Estimate};
+use measure::slo::{Metric, Slo};
+
+/// A percentile that is always there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Percentile {
+    /// The median.
+    P50,
+    /// The 95th.
+    #[default]
+    P95,
+    /// The 99th.
+    P99,
+}
+
+impl Percentile {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 3] = [Self::P50, Self::P95, Self::P99];
+
+    /// In URLs and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+        }
+    }
+
+    /// The percentile's estimate.
+    pub fn of(self, distribution: &Distribution) -> Option<&Estimate> {
+        match self {
+            Self::P50 => distribution.p50.as_ref(),
+            Self::P95 => distribution.p95.as_ref(),
+            Self::P99 => distribution.p99.as_ref(),
+        }
+    }
+}
+
+/// What the horizontal axis shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Across {
+    /// Output tokens per second.
+    #[default]
+    OutputTokens,
+    /// Arrivals per second of the realised schedule.
+    Offered,
+    /// Completed requests per second.
+    Completed,
+}
+
+impl Across {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 3] = [Self::OutputTokens, Self::Offered, Self::Completed];
+
+    /// In URLs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutputTokens => "tok",
+            Self::Offered => "offered",
+            Self::Completed => "completed",
+        }
+    }
+
+    /// In menus.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::OutputTokens => "output tok/s",
+            Self::Offered => "offered rate",
+            Self::Completed => "completed req/s",
+        }
+    }
+}
+
+/// Metrics that the vertical axis can show, in the order of the menu.
+pub const METRICS: [Metric; 5] = [
+    Metric::Ttft,
+    Metric::ScheduledTtft,
+    Metric::Tpot,
+    Metric::Itl,
+    Metric::E2e,
+];
+
+/// A metric in URLs.
+pub fn metric_key(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Ttft => "ttft",
+        Metric::Ttfa => "ttfa",
+        Metric::ScheduledTtft => "scheduled_ttft",
+        Metric::Tpot => "tpot",
+        Metric::Itl => "itl",
+        Metric::Stall => "stall",
+        Metric::E2e => "e2e",
+    }
+}
+
+/// A metric by its key.
+pub fn metric_of(key: &str) -> Option<Metric> {
+    METRICS
+        .into_iter()
+        .find(|metric| metric_key(*metric) == key)
+}
+
+/// What a chart shows. The default is what a bare URL shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewState {
+    /// The metric on the vertical axis.
+    pub metric: Metric,
+    /// Its percentile.
+    pub percentile: Percentile,
+    /// The horizontal axis.
+    pub across: Across,
+    /// Logarithmic axes.
+    pub log: bool,
+    /// The SLO, where it is not the study's own.
+    pub slo: Option<Slo>,
+    /// Configurations that are hidden, by index, sorted.
+    pub hidden: Vec<u32>,
+}
+
+impl Default for ViewState {
+    fn default() -> Self {
+        Self {
+            metric: Metric::Ttft,
+            percentile: Percentile::default(),
+            across: Across::default(),
+            log: false,
+            slo: None,
+            hidden: Vec::new(),
+        }
+    }
+}
+
+impl ViewState {
+    /// Reads a query through `get`; what cannot be read is as in a bare URL.
+    pub fn read(get: impl Fn(&str) -> Option<String>) -> Self {
+        let named = |key: &str| get(key).unwrap_or_default();
+        let mut hidden: Vec<u32> = named("hide")
+            .split(',')
+            .filter_map(|index| index.parse().ok())
+            .collect();
+        hidden.sort_unstable();
+        hidden.dedup();
+        Self {
+            metric: metric_of(&named("y")).unwrap_or(Metric::Ttft),
+            percentile: Percentile::ALL
+                .into_iter()
+                .find(|p| p.name() == named("p"))
+                .unwrap_or_default(),
+            across: Across::ALL
+                .into_iter()
+                .find(|x| x.name() == named("x"))
+                .unwrap_or_default(),
+            log: named("scale") == "log",
+            slo: get("slo")
+                .filter(|text| !text.is_empty())
+                .and_then(|text| Slo::from_str(&text).ok()),
+            hidden,
+        }
+    }
+
+    /// The query, empty or beginning with `?`; only what differs from a bare URL.
+    pub fn query(&self) -> String {
+        let Self {
+            metric,
+            percentile,
+            across,
+            log,
+            slo,
+            hidden,
+        } = self;
+        let bare = Self::default();
+        let mut pairs = Vec::new();
+        if *metric != bare.metric {
+            pairs.push(format!("y={}", metric_key(*metric)));
+        }
+        if *percentile != bare.percentile {
+            pairs.push(format!("p={}", percentile.name()));
+        }
+        if *across != bare.across {
+            pairs.push(format!("x={}", across.name()));
+        }
+        if *log {
+            pairs.push("scale=log".into());
+        }
+        if let Some(slo) = slo {
+            pairs.push(format!("slo={}", escape(&slo.to_string())));
+        }
+        if !hidden.is_empty() {
+            let hidden: Vec<String> = hidden.iter().map(u32::to_string).collect();
+            pairs.push(format!("hide={}", hidden.join(",")));
+        }
+        if pairs.is_empty() {
+            String::new()
+        } else {
+            format!("?{}", pairs.join("&"))
+        }
+    }
+}
+
+/// Percent-encodes all but letters, digits and `-._~`.
+pub fn escape(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a query the way the router does.
+    fn read(query: &str) -> ViewState {
+        let map = leptos_router::params::ParamsMap::from_iter(
+            query.trim_start_matches('?').split('&').filter_map(|pair| {
+                let (key, value) = pair.split_once('=')?;
+                Some((key.to_owned(), value.to_owned()))
+            }),
+        );
+        ViewState::read(|key| map.get(key))
+    }
+
+    #[test]
+    fn a_bare_url_is_the_default_and_back() {
+        assert_eq!(read(""), ViewState::default());
+        assert_eq!(ViewState::default().query(), "");
+    }
+
+    #[test]
+    fn every_choice_survives_the_url() {
+        for metric in METRICS {
+            for percentile in Percentile::ALL {
+                for across in Across::ALL {
+                    for log in [false, true] {
+                        let state = ViewState {
+                            metric,
+                            percentile,
+                            across,
+                            log,
+                            slo: None,
+                            hidden: vec![0, 2],
+                        };
+                        assert_eq!(read(&state.query()), state);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_slo_survives_the_url() {
+        let slo: Slo = "ttft:p95<300ms tpot:p95<50ms attain>=99%"
+            .parse()
+            .expect("slo");
+        let state = ViewState {
+            slo: Some(slo),
+            ..ViewState::default()
+        };
+        let query = state.query();
+        assert!(!query.contains(' ') && !query.contains('<'), "{query}");
+        assert_eq!(read(&query), state);
+    }
+
+    #[test]
+    fn nonsense_is_read_as_a_bare_url() {
+        assert_eq!(
+            read("?y=frobs&p=p42&x=&scale=cubic&slo=nonsense&hide=a,b"),
+            ViewState::default()
+        );
+    }
+}

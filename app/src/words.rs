@@ -1,0 +1,483 @@
+//! Numbers and findings in words, the same on every page.
+//!
+//! Nothing here measures or judges; it says what `measure` found, with its unit, its interval and its doubts.
+
+use measure::compare::{Difference, Verdict, compare_ceilings};
+use measure::curve::Ceiling;
+use measure::quantile::{Distribution, Estimate};
+use measure::slo::{Keeps, Metric, Slo};
+use measure::study::StudySpec;
+use measure::units::Nanos;
+
+use crate::studio::{ConfigurationView, PointState, StudyState, StudyView};
+use crate::ui::format::{ceiling, number, percent};
+
+/// A metric's name as people write it.
+pub fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Ttft => "TTFT",
+        Metric::Ttfa => "TTFA",
+        Metric::ScheduledTtft => "TTFT from schedule",
+        Metric::Tpot => "TPOT",
+        Metric::Itl => "ITL",
+        Metric::Stall => "stall",
+        Metric::E2e => "E2E",
+    }
+}
+
+/// What a rate counts in this study.
+pub fn rate_unit(spec: &StudySpec) -> &'static str {
+    if spec.workload.is_multi_turn() {
+        "sessions/s"
+    } else {
+        "req/s"
+    }
+}
+
+/// A threshold without empty decimals: `500 ms`, `1.5 s`.
+pub fn threshold(at_most: Nanos) -> String {
+    let text = at_most.to_string();
+    let Some((number, unit)) = text.split_once(' ') else {
+        return text;
+    };
+    if !number.contains('.') {
+        return text;
+    }
+    format!(
+        "{} {unit}",
+        number.trim_end_matches('0').trim_end_matches('.')
+    )
+}
+
+/// The thresholds of an SLO: `TTFT ≤ 500 ms and TPOT ≤ 50 ms`.
+pub fn thresholds(slo: &Slo) -> String {
+    let bounds: Vec<String> = slo
+        .bounds
+        .iter()
+        .map(|bound| {
+            format!(
+                "{} ≤ {}",
+                metric_name(bound.metric),
+                threshold(bound.at_most)
+            )
+        })
+        .collect();
+    match bounds.split_last() {
+        None => "success".into(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// A relative difference with its sign: `+31 %`.
+pub fn signed_percent(relative: f64) -> String {
+    let digits = if relative.abs() < 0.1 { 1 } else { 0 };
+    format!("{:+.digits$} %", relative * 100.0).replace('-', "−")
+}
+
+/// A difference with its interval: `+31 % (+24 to +38)`.
+pub fn difference(difference: &Difference) -> String {
+    let bare = |value: f64| signed_percent(value).trim_end_matches(" %").to_owned();
+    format!(
+        "{} ({} to {})",
+        signed_percent(difference.relative),
+        bare(difference.lo),
+        bare(difference.hi)
+    )
+}
+
+/// The interval and the count behind a percentile, in one line for a hover.
+pub fn estimate_detail(estimate: Option<&Estimate>, distribution: &Distribution) -> String {
+    let Distribution { count, failed, .. } = distribution;
+    let failures = if *failed == 0 {
+        String::new()
+    } else {
+        format!(", {failed} failures stand as infinity")
+    };
+    let interval = match estimate {
+        None => return format!("no value: {count} requests{failures}"),
+        Some(Estimate {
+            lo: Some(lo),
+            hi: Some(hi),
+            ..
+        }) => format!("95 % interval {lo} to {hi}"),
+        Some(Estimate {
+            lo: Some(lo),
+            hi: None,
+            ..
+        }) => format!("at least {lo}: too few requests for an upper end"),
+        Some(Estimate {
+            lo: None,
+            hi: Some(hi),
+            ..
+        }) => format!("at most {hi}"),
+        Some(Estimate {
+            lo: None, hi: None, ..
+        }) => "no interval: too few requests".into(),
+    };
+    format!("{interval}; n = {count}{failures}")
+}
+
+/// Whether a promise is kept, as a word.
+pub fn keeps(keeps: Keeps) -> &'static str {
+    match keeps {
+        Keeps::Surely => "kept",
+        Keeps::Probably => "probably kept",
+        Keeps::ProbablyNot => "probably broken",
+        Keeps::SurelyNot => "broken",
+        Keeps::CannotTell => "cannot tell",
+    }
+}
+
+/// A verdict as a word, and its reason where it has one.
+pub fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Better => "better".into(),
+        Verdict::Worse => "worse".into(),
+        Verdict::NoDifference { smallest_seen } => {
+            format!(
+                "no difference we can see (smallest we could have seen: {})",
+                percent(smallest_seen.abs())
+            )
+        }
+        Verdict::NotYetJudged { why } => format!("not yet judged: {why}"),
+    }
+}
+
+/// Time left, rounded as people say it.
+pub fn time_left(milliseconds: u64) -> String {
+    match milliseconds.div_ceil(1000) {
+        seconds @ 0..=90 => format!("{seconds} s left"),
+        seconds @ 91..=5400 => format!("{} min left", seconds.div_ceil(60)),
+        seconds => format!("{} h {} min left", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// `1 point`, `8 points`.
+pub fn count(number: usize, thing: &str) -> String {
+    if number == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{number} {thing}s")
+    }
+}
+
+/// Points finished and planned.
+pub fn finished(view: &StudyView) -> (usize, usize) {
+    (
+        view.points
+            .iter()
+            .filter(|point| point.state == PointState::Finished)
+            .count(),
+        view.points.len(),
+    )
+}
+
+/// The answer of a study's page, in words, before any chart. The first sentence is the headline.
+pub fn answer(view: &StudyView) -> Vec<String> {
+    let unit = rate_unit(&view.spec);
+    let Some((baseline, others)) = view.configurations.split_first() else {
+        return vec!["This study has no configuration.".into()];
+    };
+    let mut sentences = vec![headline(view, baseline, unit)];
+    sentences.extend(others.iter().map(|other| moved(baseline, other, unit)));
+    sentences
+}
+
+fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> String {
+    let Some(found) = &baseline.ceiling else {
+        return not_yet(view);
+    };
+    let finding = finding(view, found, unit);
+    if 1 < view.configurations.len() {
+        format!("{}: {finding}", capital(&baseline.spec.name))
+    } else {
+        capital(&finding)
+    }
+}
+
+/// What a ceiling says of the promise, as the second half of a sentence.
+fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
+    let promise = format!(
+        "at least {} of requests keep {}",
+        percent(view.spec.slo.attainment),
+        thresholds(&view.spec.slo)
+    );
+    let tokens = good_tokens(view, 0)
+        .map(|(rate, tokens)| format!(", with {} good tok/s at {}", number(tokens), number(rate)))
+        .unwrap_or_default();
+    match found {
+        Ceiling::Bracket { .. } => format!("{promise} up to {}{tokens}.", with_unit(found, unit)),
+        Ceiling::AtLeast { lo } => format!(
+            "{promise} up to at least {} {unit}{tokens}; no rate tried broke it.",
+            number(*lo)
+        ),
+        Ceiling::NoneKept { hi } => {
+            format!(
+                "no rate tried kept the promise that {promise}: it is broken already at {} {unit}.",
+                number(*hi)
+            )
+        }
+        Ceiling::Unresolved { .. } => format!(
+            "cannot tell yet up to which rate {promise}: {}.",
+            unresolved_reason(found, unit)
+        ),
+    }
+}
+
+fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
+    match found {
+        Ceiling::Unresolved { lo: Some(lo), hi } => {
+            let beyond = hi.map_or(", and not sure above".into(), |hi| format!(" and surely broken at {}, and not sure in between", number(hi)));
+            format!("it is surely kept at {} {unit}{beyond}", number(*lo))
+        }
+        Ceiling::Unresolved { lo: None, hi: Some(hi) } => format!("it is surely broken at {} {unit}, and at no lower rate surely kept", number(*hi)),
+        _ => "at no rate tried is it surely kept or surely broken, more requests a point would settle it".into(),
+    }
+}
+
+/// `11.4 sessions/s (10.6 to 12.1)`
+fn with_unit(found: &Ceiling, unit: &str) -> String {
+    let text = ceiling(found);
+    match text.split_once(" (") {
+        Some((value, interval)) => format!("{value} {unit} ({interval}"),
+        None => format!("{text} {unit}"),
+    }
+}
+
+fn not_yet(view: &StudyView) -> String {
+    let (done, all) = finished(view);
+    match view.state {
+        StudyState::Queued => "Not yet judged: the study waits for its engine.".into(),
+        StudyState::Running | StudyState::Waiting => format!(
+            "Not yet judged: {done} of {} finished.",
+            count(all, "point")
+        ),
+        _ => format!("Not judged: {done} of {} finished.", count(all, "point")),
+    }
+}
+
+/// What the other configuration did to the ceiling.
+fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) -> String {
+    let name = capital(&other.spec.name);
+    let (Some(from), Some(to)) = (baseline.ceiling, other.ceiling) else {
+        return match &other.ceiling {
+            Some(found) => format!("{name}: {}.", with_unit(found, unit)),
+            None => format!("{name}: not yet judged."),
+        };
+    };
+    let compared = compare_ceilings(from, to);
+    let change = compared
+        .difference
+        .map(|found| format!(", {}", signed_percent(found.relative)))
+        .unwrap_or_default();
+    let remark = compared
+        .remark
+        .map(|remark| format!(" ({remark})"))
+        .unwrap_or_default();
+    let lead = match to {
+        Ceiling::Bracket { .. } => format!("{name} moves it to {}", with_unit(&to, unit)),
+        _ => format!("{name}: {}", with_unit(&to, unit)),
+    };
+    format!("{lead}: {}{change}{remark}.", verdict(&compared.verdict))
+}
+
+/// Good tokens per second at the highest rate that surely keeps the SLO, with that rate.
+pub fn good_tokens(view: &StudyView, configuration: u32) -> Option<(f64, f64)> {
+    view.points
+        .iter()
+        .filter(|point| point.configuration == configuration)
+        .filter_map(|point| {
+            let judgement = point
+                .judgement
+                .as_ref()
+                .filter(|judgement| judgement.by_attainment == Keeps::Surely)?;
+            point.level.rate()?;
+            Some((
+                point.summary.as_ref()?.offered_rate?,
+                judgement.good_tokens_per_s?,
+            ))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
+}
+
+/// The second verdict, always named: the ceiling by percentile, where it says something else than the headline.
+pub fn by_percentile(view: &StudyView) -> Option<String> {
+    let unit = rate_unit(&view.spec);
+    let found: Vec<String> = view
+        .configurations
+        .iter()
+        .filter_map(|configuration| {
+            Some(format!(
+                "{} {}",
+                configuration.spec.name,
+                ceiling(configuration.ceiling_by_percentile.as_ref()?)
+            ))
+        })
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    let bounds: Vec<String> = view
+        .spec
+        .slo
+        .bounds
+        .iter()
+        .map(|bound| {
+            let percentile = bound.percentile.unwrap_or(view.spec.slo.attainment * 100.0);
+            format!(
+                "{} p{percentile} ≤ {}",
+                metric_name(bound.metric),
+                threshold(bound.at_most)
+            )
+        })
+        .collect();
+    Some(format!(
+        "By the percentile verdict ({}), in {unit}: {}.",
+        bounds.join(", "),
+        found.join("; ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut StudyView), expected: &[&str]) {
+        let mut study = fixture::study();
+        study.spec.configurations[0].name = "caching off".into();
+        study.configurations[0].spec.name = "caching off".into();
+        study.configurations[1].spec.name = "caching on".into();
+        change(&mut study);
+        assert_eq!(answer(&study), expected);
+    }
+
+    fn only_baseline(study: &mut StudyView, ceiling: Option<Ceiling>) {
+        study.configurations.truncate(1);
+        study.configurations[0].ceiling = ceiling;
+    }
+
+    #[test]
+    fn two_configurations_say_what_the_knob_moved() {
+        let sentences = {
+            let mut study = fixture::study();
+            study.configurations[0].spec.name = "caching off".into();
+            study.configurations[1].spec.name = "caching on".into();
+            answer(&study)
+        };
+        assert!(sentences[0].starts_with("Caching off: at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to 11.4 sessions/s ("), "{sentences:?}");
+        assert!(
+            sentences[1]
+                .starts_with("Caching on moves it to 14.9 sessions/s (13.8–15.7): better, +31 %"),
+            "{sentences:?}"
+        );
+    }
+
+    #[test]
+    fn a_ceiling_that_nothing_broke_is_at_least() {
+        check(
+            |study| only_baseline(study, Some(Ceiling::AtLeast { lo: 16.0 })),
+            &[
+                "At least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to at least 16.0 sessions/s, with 1,530 good tok/s at 15.7; no rate tried broke it.",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_promise_that_nothing_kept_says_where_it_breaks() {
+        check(
+            |study| only_baseline(study, Some(Ceiling::NoneKept { hi: 0.5 })),
+            &[
+                "No rate tried kept the promise that at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is broken already at 0.500 sessions/s.",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_unresolved_ceiling_says_so() {
+        check(
+            |study| {
+                only_baseline(
+                    study,
+                    Some(Ceiling::Unresolved {
+                        lo: Some(4.0),
+                        hi: None,
+                    }),
+                )
+            },
+            &[
+                "Cannot tell yet up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is surely kept at 4.00 sessions/s, and not sure above.",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_study_without_a_finished_point_is_not_judged() {
+        check(
+            |study| {
+                only_baseline(study, None);
+                study.state = StudyState::Running;
+                study
+                    .points
+                    .iter_mut()
+                    .for_each(|point| point.state = PointState::Planned);
+            },
+            &["Not yet judged: 0 of 8 points finished."],
+        );
+    }
+
+    #[test]
+    fn thresholds_have_no_empty_decimals() {
+        for (millis, expected) in [
+            (500, "500 ms"),
+            (50, "50 ms"),
+            (1500, "1.5 s"),
+            (2000, "2 s"),
+        ] {
+            assert_eq!(threshold(Nanos::from_millis(millis)), expected);
+        }
+    }
+
+    #[test]
+    fn time_left_is_rounded_up() {
+        for (millis, expected) in [
+            (0, "0 s left"),
+            (59_001, "60 s left"),
+            (91_000, "2 min left"),
+            (5_700_000, "1 h 35 min left"),
+        ] {
+            assert_eq!(time_left(millis), expected);
+        }
+    }
+
+    #[test]
+    fn a_percentile_without_an_upper_end_says_at_least() {
+        let estimate = Estimate {
+            value: Some(Nanos::from_millis(612)),
+            lo: Some(Nanos::from_millis(580)),
+            hi: None,
+        };
+        let detail = estimate_detail(
+            Some(&estimate),
+            &Distribution {
+                count: 120,
+                ..Distribution::default()
+            },
+        );
+        assert_eq!(
+            detail,
+            "at least 580 ms: too few requests for an upper end; n = 120"
+        );
+    }
+}
