@@ -7,6 +7,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use measure::knobs::{KnobValue, Knobs};
+use measure::units::Nanos;
+use sim::cost::{Cost, Work};
 use sim::{Config, Running, start};
 
 fn knobs(pairs: &[(&str, &str)]) -> Knobs {
@@ -151,27 +153,48 @@ fn a_chat_streams_as_vllm_does() {
     assert_eq!(rest[5..], ["data: [DONE]"]);
 }
 
+/// The smallest of a few values that a busy machine can only raise; tries no further once one satisfies `enough`.
+fn least<T: PartialOrd>(mut one: impl FnMut() -> T, enough: impl Fn(&T) -> bool) -> T {
+    let mut least = one();
+    for _ in 0..9 {
+        if enough(&least) {
+            break;
+        }
+        let next = one();
+        if next < least {
+            least = next;
+        }
+    }
+    least
+}
+
 #[test]
 fn alone_a_request_takes_what_the_cost_says() {
     let engine = engine("small-fast", &[]);
     let cost = Config::preset("small-fast", &Knobs::new()).unwrap().cost;
-    let prompt = 300.0;
-    let (first, last, _) = timed(&engine, &chat(&engine, &words(293), 31));
-    let prefill = cost.base_ns
-        + cost.prefill_token_ns * prompt
-        + cost.attention_pair_ns * prompt * 301.0 / 2.0
-        + cost.sequence_ns;
-    let token = cost.base_ns + cost.sequence_ns + cost.kv_token_ns * 315.0;
-    let (expected_first, expected_last) = (prefill / 1e6, (prefill + 30.0 * token) / 1e6);
-    let (first, last) = (first.as_secs_f64() * 1e3, last.as_secs_f64() * 1e3);
-    assert!(
-        expected_first <= first && first < expected_first + 20.0,
-        "first {first} ms, expected {expected_first}"
-    );
-    assert!(
-        expected_last <= last && last < expected_last + 25.0,
-        "last {last} ms, expected {expected_last}"
-    );
+    let mut prefill = Work::default();
+    prefill.prefill(0, 300);
+    let first = cost.step(&prefill);
+    let rest: u64 = (300..330).map(|context| step_of(&cost, context).0).sum();
+    let expected = [first, first + Nanos(rest)].map(|nanos| Duration::from_nanos(nanos.0));
+    let body = chat(&engine, &words(293), 31);
+    let once = || {
+        let (first, last, _) = timed(&engine, &body);
+        assert!(
+            expected[0] <= first && expected[1] <= last,
+            "tokens before their time"
+        );
+        (first - expected[0]).max(last - expected[1])
+    };
+    let late = least(once, |late| *late < Duration::from_millis(15));
+    assert!(late < Duration::from_millis(15), "late by {late:?} at best");
+}
+
+/// The time of a step that decodes one sequence.
+fn step_of(cost: &Cost, context: u64) -> Nanos {
+    let mut work = Work::default();
+    work.decode(context);
+    cost.step(&work)
 }
 
 /// A value of `/metrics`.
@@ -184,47 +207,55 @@ fn metric(engine: &Running, name: &str) -> f64 {
     line.rsplit_once(' ').unwrap().1.parse().unwrap()
 }
 
-/// Waits until nothing runs, waits or holds blocks.
-fn await_idle(engine: &Running) {
+/// Waits until each of these metrics has its value.
+fn await_metrics(engine: &Running, expected: &[(&str, f64)]) {
     let begun = Instant::now();
-    let names = [
-        "vllm:num_requests_running",
-        "vllm:num_requests_waiting",
-        "vllm:kv_cache_usage_perc",
-    ];
-    while names.iter().any(|name| metric(engine, name) != 0.0) {
+    while let Some((name, value)) = expected
+        .iter()
+        .find(|(name, value)| metric(engine, name) != *value)
+    {
         assert!(
-            begun.elapsed() < Duration::from_secs(5),
-            "still busy 5 s after every client left"
+            begun.elapsed() < Duration::from_secs(10),
+            "{name} is not {value} after 10 s"
         );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
+/// Nothing runs, waits or holds blocks.
+const IDLE: [(&str, f64); 3] = [
+    ("vllm:num_requests_running", 0.0),
+    ("vllm:num_requests_waiting", 0.0),
+    ("vllm:kv_cache_usage_perc", 0.0),
+];
+
 #[test]
 fn a_hundred_clients_that_leave_free_everything() {
     let engine = engine("small-fast", &[("max-num-seqs", "30")]);
-    let body = chat(&engine, &words(50), 1500);
+    let body = chat(&engine, &words(50), 8000);
     let clients: Vec<TcpStream> = (0..100)
         .map(|_| send(&engine, "POST", "/v1/chat/completions", &body))
         .collect();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(metric(&engine, "vllm:num_requests_running"), 30.0);
-    assert_eq!(metric(&engine, "vllm:num_requests_waiting"), 70.0);
+    await_metrics(
+        &engine,
+        &[
+            ("vllm:num_requests_running", 30.0),
+            ("vllm:num_requests_waiting", 70.0),
+        ],
+    );
     drop(clients);
-    await_idle(&engine);
+    await_metrics(&engine, &IDLE);
 }
 
 #[test]
 fn a_client_that_leaves_before_a_whole_answer_frees_its_place() {
     let engine = engine("small-fast", &[]);
-    let body = chat(&engine, &words(50), 1500).replace(r#""stream":true"#, r#""stream":false"#);
+    let body = chat(&engine, &words(50), 8000).replace(r#""stream":true"#, r#""stream":false"#);
     let body = body.replace(r#","stream_options":{"include_usage":true}"#, "");
     let client = send(&engine, "POST", "/v1/chat/completions", &body);
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(metric(&engine, "vllm:num_requests_running"), 1.0);
+    await_metrics(&engine, &[("vllm:num_requests_running", 1.0)]);
     drop(client);
-    await_idle(&engine);
+    await_metrics(&engine, &IDLE);
 }
 
 #[test]
@@ -262,22 +293,23 @@ fn one_event_comes_for_each_token() {
 fn a_repeated_prefix_lowers_the_first_token() {
     let engine = engine("small-fast", &[("enable-prefix-caching", "on")]);
     let body = chat(&engine, &words(1000), 2);
-    let first = |body: &str| timed(&engine, body).0;
-    let (cold, warm) = (first(&body), first(&body));
-    assert!(warm < cold / 3, "cold {cold:?}, warm {warm:?}");
-    ask(&engine, "POST", "/reset_prefix_cache", "");
-    let cold_again = first(&body);
+    // 1,007 tokens cost 84 ms to compute, 7 of them 6 ms.
+    let cold = |first: &Duration| Duration::from_millis(80) < *first;
+    let first = || timed(&engine, &body).0;
+    assert!(cold(&first()));
+    let warm = least(first, |warm| *warm < Duration::from_millis(40));
     assert!(
-        warm * 3 < cold_again,
-        "warm {warm:?}, after a reset {cold_again:?}"
+        warm < Duration::from_millis(40),
+        "{warm:?} to the first token of a cached prompt"
     );
+    ask(&engine, "POST", "/reset_prefix_cache", "");
+    assert!(cold(&first()), "found again after a reset");
 }
 
 #[test]
 fn with_one_place_requests_follow_one_another() {
     let engine = engine("small-fast", &[("max-num-seqs", "1")]);
     let body = chat(&engine, &words(50), 20);
-    let alone = timed(&engine, &body).1;
     let last = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| timed(&engine, &body).1))
@@ -288,27 +320,28 @@ fn with_one_place_requests_follow_one_another() {
             .max()
             .unwrap()
     });
+    // Each takes 9 ms of prefill and 19 decodes of 4.5 ms.
+    let four = Duration::from_millis(4 * 94) - Duration::from_millis(20);
     assert!(
-        alone * 3 < last,
-        "alone {alone:?}, the last of four {last:?}"
+        four < last,
+        "{last:?} for the last of four, that take {four:?} one after another"
     );
 }
 
 #[test]
 fn lateness_does_not_add_up() {
     let engine = engine("tiny", &[]);
-    let begun = Instant::now();
-    let (_, _, _) = timed(&engine, &chat(&engine, &words(10), 1900));
     // 1,900 steps of 0.21 ms; a sleep of each step on its own would be late by 1,900 x 60 µs = 114 ms and more.
     let cost = Config::preset("tiny", &Knobs::new()).unwrap().cost;
-    let simulated = Duration::from_nanos(
-        (1900.0 * (cost.base_ns + cost.sequence_ns + cost.kv_token_ns * 960.0)) as u64,
-    );
-    let late = begun.elapsed().saturating_sub(simulated);
-    assert!(
-        late < Duration::from_millis(100),
-        "{late:?} late after {simulated:?}"
-    );
+    let simulated: u64 = (17..1917).map(|context| step_of(&cost, context).0).sum();
+    let body = chat(&engine, &words(10), 1900);
+    let once = || {
+        timed(&engine, &body)
+            .1
+            .saturating_sub(Duration::from_nanos(simulated))
+    };
+    let late = least(once, |late| *late < Duration::from_millis(60));
+    assert!(late < Duration::from_millis(60), "{late:?} late at best");
 }
 
 #[test]

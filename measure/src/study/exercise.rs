@@ -39,7 +39,7 @@ impl StudySpec {
                 scale: 0.25,
                 max_turns: 5,
                 think_ms: 100,
-                // Leaves room for the chat template in the 2,048 tokens of the preset.
+                // With the chat template under 2,048 tokens.
                 max_context: 1900,
             },
             arrival: Arrival::Poisson,

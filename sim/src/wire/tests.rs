@@ -403,9 +403,14 @@ async fn metrics_count_under_vllms_names() {
         )
         .await;
     }
-    // The last step is counted before its tokens leave, the gauges fall just after.
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    let (_, page) = call(&app, Method::GET, "/metrics", "").await;
+    let mut page = String::new();
+    // The gauges fall just after the last tokens have left.
+    while page.is_empty()
+        || page
+            .contains("vllm:num_requests_running{engine=\"0\",model_name=\"simulated-tiny\"} 1.0")
+    {
+        page = call(&app, Method::GET, "/metrics", "").await.1;
+    }
     let labels = r#"engine="0",model_name="simulated-tiny""#;
     for (line, value) in [
         ("vllm:num_requests_running{", "0.0"),
