@@ -1,6 +1,7 @@
 //! The studio, end to end on the simulator: studies run, stop, wait, break and go on; views, links and comparisons.
 
 mod compare;
+mod kill;
 mod run;
 mod share;
 
@@ -19,7 +20,11 @@ use uuid::Uuid;
 const ME: Actor = Actor::Owner;
 
 /// Waits until a study is as it should be; fails early when it failed.
-async fn until(studio: &LocalStudio, id: Uuid, what: impl Fn(&StudyView) -> bool) -> anyhow::Result<StudyView> {
+async fn until(
+    studio: &LocalStudio,
+    id: Uuid,
+    what: impl Fn(&StudyView) -> bool,
+) -> anyhow::Result<StudyView> {
     for _ in 0..600 {
         let view = studio.study(&ME, id).await?;
         if what(&view) {
@@ -33,7 +38,11 @@ async fn until(studio: &LocalStudio, id: Uuid, what: impl Fn(&StudyView) -> bool
     bail!("not in time: {:?}", studio.study(&ME, id).await?.state)
 }
 
-async fn until_state(studio: &LocalStudio, id: Uuid, state: StudyState) -> anyhow::Result<StudyView> {
+async fn until_state(
+    studio: &LocalStudio,
+    id: Uuid,
+    state: StudyState,
+) -> anyhow::Result<StudyView> {
     until(studio, id, |view| view.state == state).await
 }
 
@@ -41,13 +50,17 @@ async fn until_state(studio: &LocalStudio, id: Uuid, state: StudyState) -> anyho
 async fn finished(studio: &Arc<LocalStudio>, spec: StudySpec) -> anyhow::Result<StudyView> {
     studio.start_supervisor().await?;
     let id = studio.launch(&ME, spec).await?;
-    until_state(studio, id, StudyState::Finished).await.context("finishes")
+    until_state(studio, id, StudyState::Finished)
+        .await
+        .context("finishes")
 }
 
 #[track_caller]
 fn invalid_fields<T: std::fmt::Debug>(outcome: Result<T, StudioError>) -> Vec<String> {
     match outcome {
-        Err(StudioError::Invalid { fields }) => fields.into_iter().map(|error| error.field).collect(),
+        Err(StudioError::Invalid { fields }) => {
+            fields.into_iter().map(|error| error.field).collect()
+        }
         other => panic!("expected an invalid field, got {other:?}"),
     }
 }
@@ -64,7 +77,10 @@ async fn names_tags_and_notes_can_be_changed_and_found() {
         };
         studio.edit(&ME, id, edit).await?;
         let view = studio.study(&ME, id).await?;
-        assert_eq!((view.spec.name.as_str(), view.note.as_str()), ("Nightly", "n"));
+        assert_eq!(
+            (view.spec.name.as_str(), view.note.as_str()),
+            ("Nightly", "n")
+        );
         assert_eq!(view.tags, ["a", "b"]);
         for search in ["nightly", "simulator tiny", "a b"] {
             let filter = StudyFilter {
@@ -91,10 +107,22 @@ async fn a_deleted_study_is_gone_and_comes_back() {
         let studio = place.studio().await?;
         let id = studio.launch(&ME, small_study()).await?;
         studio.delete(&ME, id).await?;
-        assert!(matches!(studio.study(&ME, id).await, Err(StudioError::NotFound { .. })));
-        assert!(studio.studies(&ME, StudyFilter::default()).await?.is_empty());
+        assert!(matches!(
+            studio.study(&ME, id).await,
+            Err(StudioError::NotFound { .. })
+        ));
+        assert!(
+            studio
+                .studies(&ME, StudyFilter::default())
+                .await?
+                .is_empty()
+        );
         studio.undelete(&ME, id).await?;
-        assert_eq!(studio.study(&ME, id).await?.state, StudyState::Stopped, "it left the queue");
+        assert_eq!(
+            studio.study(&ME, id).await?.state,
+            StudyState::Stopped,
+            "it left the queue"
+        );
         assert!(studio.delete(&ME, Uuid::nil()).await.is_err());
         Ok(())
     })
@@ -112,10 +140,18 @@ async fn a_study_that_cannot_run_says_why_at_each_field() {
         spec.engine = measure::study::EngineSpec::Simulator {
             preset: "none".into(),
         };
-        assert_eq!(invalid_fields(studio.launch(&ME, spec).await), ["engine.preset"]);
+        assert_eq!(
+            invalid_fields(studio.launch(&ME, spec).await),
+            ["engine.preset"]
+        );
         let mut spec = small_study();
-        spec.configurations[0].knobs.insert("max-num-seqs".into(), "-1".into());
-        assert_eq!(invalid_fields(studio.launch(&ME, spec).await), ["configurations[0].knobs"]);
+        spec.configurations[0]
+            .knobs
+            .insert("max-num-seqs".into(), "-1".into());
+        assert_eq!(
+            invalid_fields(studio.launch(&ME, spec).await),
+            ["configurations[0].knobs"]
+        );
         Ok(())
     })
     .await;
@@ -128,8 +164,13 @@ async fn load_goes_only_to_engines_that_were_added() {
         let endpoint = run::endpoint("http://127.0.0.1:9/v1");
         let mut spec = small_study();
         spec.engine = measure::study::EngineSpec::Endpoint(endpoint.clone());
-        assert_eq!(invalid_fields(studio.launch(&ME, spec.clone()).await), ["engine"]);
-        let row = studio.save_engine(&ME, "mine".into(), run::endpoint("http://127.0.0.1:9")).await?;
+        assert_eq!(
+            invalid_fields(studio.launch(&ME, spec.clone()).await),
+            ["engine"]
+        );
+        let row = studio
+            .save_engine(&ME, "mine".into(), run::endpoint("http://127.0.0.1:9"))
+            .await?;
         assert_eq!(row.probe, None, "nothing answers there");
         studio.launch(&ME, spec.clone()).await?;
         studio.delete_engine(&ME, row.id).await?;
@@ -145,8 +186,15 @@ async fn data_sets_are_files_of_one_folder() {
         let studio = place.studio().await?;
         std::fs::write(place.data_dir.join("datasets/empty.json"), "[]")?;
         let rows = studio.datasets(&ME).await?;
-        assert_eq!(rows.iter().map(|row| row.file.as_str()).collect::<Vec<_>>(), ["empty.json"]);
-        for (file, field) in [("../goodput.sqlite", "workload.file"), ("none.json", "workload.file"), ("empty.json", "workload")] {
+        assert_eq!(
+            rows.iter().map(|row| row.file.as_str()).collect::<Vec<_>>(),
+            ["empty.json"]
+        );
+        for (file, field) in [
+            ("../goodput.sqlite", "workload.file"),
+            ("none.json", "workload.file"),
+            ("empty.json", "workload"),
+        ] {
             let mut spec = small_study();
             spec.workload = measure::workload::Workload::ShareGptFile {
                 file: file.into(),
@@ -154,7 +202,11 @@ async fn data_sets_are_files_of_one_folder() {
                 think_ms: 0,
                 filter: Default::default(),
             };
-            assert_eq!(invalid_fields(studio.launch(&ME, spec).await), [field], "{file}");
+            assert_eq!(
+                invalid_fields(studio.launch(&ME, spec).await),
+                [field],
+                "{file}"
+            );
         }
         Ok(())
     })
@@ -182,8 +234,14 @@ async fn named_slos_start_with_some_and_can_be_changed() {
 async fn one_data_directory_has_one_server() {
     on_each_database(async |place| {
         let first = place.studio().await?;
-        let refused = LocalStudio::open(place.settings()).await.err().context("refused")?;
-        assert!(refused.to_string().contains("another goodput server"), "{refused}");
+        let refused = LocalStudio::open(place.settings())
+            .await
+            .err()
+            .context("refused")?;
+        assert!(
+            refused.to_string().contains("another goodput server"),
+            "{refused}"
+        );
         drop(first);
         place.studio().await?;
         Ok(())
@@ -200,5 +258,10 @@ async fn a_data_directory_that_cannot_be_written_says_so() {
         resume_interrupted: false,
     };
     let refused = LocalStudio::open(settings).await.err().expect("refused");
-    assert!(refused.to_string().starts_with("cannot write to the data directory"), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .starts_with("cannot write to the data directory"),
+        "{refused}"
+    );
 }

@@ -9,7 +9,8 @@ use tests::samples::{configuration, small_study};
 use super::{ME, finished, run};
 
 fn token(path: Option<String>) -> String {
-    path.and_then(|path| path.strip_prefix("/s/").map(str::to_owned)).expect("a path")
+    path.and_then(|path| path.strip_prefix("/s/").map(str::to_owned))
+        .expect("a path")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -23,11 +24,20 @@ async fn a_link_shows_numbers_until_it_is_revoked() {
         let shared = studio.shared(&token).await?;
         assert_eq!(shared.points, view.points);
         let point = view.points[0].id;
-        assert_eq!(studio.shared_scores(&token, point).await?, studio.scores(point).await?);
+        assert_eq!(
+            studio.shared_scores(&token, point).await?,
+            studio.scores(point).await?
+        );
         let listed = studio.shares(&ME, view.id).await?;
-        assert_eq!((listed.len(), listed[0].path.clone(), listed[0].revoked), (1, None, false));
+        assert_eq!(
+            (listed.len(), listed[0].path.clone(), listed[0].revoked),
+            (1, None, false)
+        );
         studio.revoke(&ME, share.id).await?;
-        assert!(matches!(studio.shared(&token).await, Err(StudioError::NotFound { .. })));
+        assert!(matches!(
+            studio.shared(&token).await,
+            Err(StudioError::NotFound { .. })
+        ));
         assert!(studio.shared_scores(&token, point).await.is_err());
         assert!(studio.shares(&ME, view.id).await?[0].revoked);
         Ok(())
@@ -42,7 +52,12 @@ async fn a_link_gives_only_its_own_studys_scores() {
         let one = finished(&studio, small_study()).await?;
         let other = studio.launch(&ME, small_study()).await?;
         let token = token(studio.share(&ME, other, None).await?.path);
-        assert!(studio.shared_scores(&token, one.points[0].id).await.is_err());
+        assert!(
+            studio
+                .shared_scores(&token, one.points[0].id)
+                .await
+                .is_err()
+        );
         assert!(studio.shared("0").await.is_err());
         Ok(())
     })
@@ -54,7 +69,10 @@ async fn a_link_expires_and_dies_with_its_study() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
         let id = studio.launch(&ME, small_study()).await?;
-        assert_eq!(super::invalid_fields(studio.share(&ME, id, Some(1)).await), ["expires_ms"]);
+        assert_eq!(
+            super::invalid_fields(studio.share(&ME, id, Some(1)).await),
+            ["expires_ms"]
+        );
         let short = studio.share(&ME, id, Some(now_ms() + 150)).await?;
         let long = token(studio.share(&ME, id, None).await?.path);
         let short = token(short.path);
@@ -75,7 +93,9 @@ async fn a_link_names_no_engine_and_no_person() {
         let mut endpoint = run::endpoint("http://127.0.0.1:9");
         endpoint.model = "/home/secret/models/m.gguf".into();
         endpoint.headers.insert("x-team".into(), "secret".into());
-        studio.save_engine(&ME, "secret".into(), endpoint.clone()).await?;
+        studio
+            .save_engine(&ME, "secret".into(), endpoint.clone())
+            .await?;
         let mut spec = small_study();
         spec.engine = EngineSpec::Endpoint(endpoint.clone());
         spec.configurations.push(configuration("other", &[]));
@@ -92,7 +112,10 @@ async fn a_link_names_no_engine_and_no_person() {
         studio.edit(&ME, id, note).await?;
         let token = token(studio.share(&ME, id, None).await?.path);
         let text = serde_json::to_string(&studio.shared(&token).await?)?;
-        assert!(!text.contains("secret") && !text.contains("127.0.0.1"), "{text}");
+        assert!(
+            !text.contains("secret") && !text.contains("127.0.0.1"),
+            "{text}"
+        );
         assert!(text.contains("m.gguf"));
         Ok(())
     })
