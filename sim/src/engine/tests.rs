@@ -1,3 +1,5 @@
+//! The engine holds what it promises, whatever happens to it.
+
 use proptest::prelude::*;
 
 use super::*;

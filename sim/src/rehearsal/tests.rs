@@ -1,3 +1,5 @@
+//! The engine against closed forms.
+
 use measure::knobs::{KnobValue, Knobs};
 use measure::sampling::Draws;
 
