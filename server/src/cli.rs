@@ -3,6 +3,7 @@
 //! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
 //! output, and what people should know besides on standard error.
 
+mod bench; // one point, without a studio
 mod serve; // a studio
 mod sim; // an engine that is not there
 mod token; // access tokens
@@ -36,6 +37,8 @@ struct Line {
 enum Command {
     /// Start the studio
     Serve(crate::config::ServeArgs),
+    /// Measure one point of an engine and print it
+    Bench(Box<bench::BenchArgs>),
     /// Start a simulated engine
     Sim(sim::SimArgs),
     /// The access token of a studio that is not on loopback
@@ -88,6 +91,7 @@ fn start(command: Command) -> Ended {
     runtime.block_on(async {
         match command {
             Command::Serve(args) => serve::serve(args).await,
+            Command::Bench(args) => bench::bench(*args).await,
             Command::Sim(args) => sim::simulate(args).await,
             Command::Token(args) => token::token(args).await,
         }

@@ -1,0 +1,421 @@
+//! `goodput bench`: one point, without a server.
+
+mod report; // what scripts and people read
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use load::address::AddressError;
+use load::{
+    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
+};
+use measure::arrival::Arrival;
+use measure::study::{Api, Endpoint, PointLength};
+use measure::units::{Level, Seed};
+use measure::workload::{Lengths, ShareGptFilter, Workload};
+use tokio_util::sync::CancellationToken;
+
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use report::Report;
+
+/// The engine cannot be used: not there, wrong model, refuses, does not stream.
+const NOT_USABLE: u8 = 3;
+/// An engine that says nothing for so long when it is asked who it is.
+const PROBE_LIMIT: Duration = Duration::from_secs(15);
+
+#[derive(Args)]
+pub(super) struct BenchArgs {
+    /// The engine's base URL, with or without /v1
+    #[arg(long)]
+    url: String,
+    /// The dialect to speak
+    #[arg(long, value_enum, default_value_t = Dialect::Chat)]
+    api: Dialect,
+    /// The model to ask for [default: the only one the engine serves]
+    #[arg(long)]
+    model: Option<String>,
+    /// Arrivals per second, or inf for all at once [default: inf]
+    #[arg(long, value_name = "R|inf", value_parser = parse_rate)]
+    rate: Option<Level>,
+    /// With a rate: most requests in flight. Without: so many streams, each starting its next request when one ends
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
+    concurrency: Option<u32>,
+    /// Spread of the starts at a rate
+    #[arg(long, value_enum, default_value_t = Spread::Poisson)]
+    arrival: Spread,
+    /// Requests to measure
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    requests: u32,
+    /// synthetic, sharegpt-shaped, or sharegpt:FILE
+    #[arg(long, default_value = "synthetic", value_parser = parse_source)]
+    workload: Source,
+    /// Input tokens of each synthetic request [default: 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    input_tokens: Option<u32>,
+    /// Output tokens of each synthetic request [default: 128]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    output_tokens: Option<u32>,
+    /// Everything random follows from it
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Requests before the clock starts; they are in no figure
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=10_000))]
+    warmup: u32,
+    /// A stream silent for so long has failed
+    #[arg(long, default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(1..))]
+    idle_timeout_ms: u64,
+    /// Requests still in flight so long after the last was due are given up
+    #[arg(long, default_value_t = 3_600_000)]
+    drain_ms: u64,
+    /// Environment variable that holds the API key
+    #[arg(long, value_name = "NAME")]
+    api_key_env: Option<String>,
+    /// Another header to send (again for more)
+    #[arg(long, value_name = "K: V", value_parser = parse_header)]
+    header: Vec<(String, String)>,
+    /// Do not ask the engine who it is first
+    #[arg(long)]
+    no_probe: bool,
+    /// Keep the answers in the JSON file
+    #[arg(long)]
+    text: bool,
+    /// Write summary and records to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dialect {
+    #[value(name = "openai.chat")]
+    Chat,
+    #[value(name = "openai.completions")]
+    Completions,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Spread {
+    Poisson,
+    Constant,
+}
+
+/// Where requests come from.
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
+    Synthetic,
+    ShareGptShaped,
+    ShareGptFile(String),
+}
+
+pub(super) async fn bench(args: BenchArgs) -> Ended {
+    let bad = |error: String| Failure::new(BAD_ARGUMENTS, error);
+    let workload = args.workload().map_err(bad)?;
+    let out = args.json.as_ref().map(open).transpose().map_err(bad)?;
+    let endpoint = args.endpoint().await?;
+    let plan = plan(&args, &workload, &endpoint)?;
+    let discipline = plan.discipline;
+    let run = run(&args, &endpoint, plan).await?;
+    let report = Report::of(&run, discipline);
+    print!("{}", report.block(args.level().rate(), args.concurrency));
+    if let Some(mut file) = out {
+        let cannot = |error| Failure::new(FAILED, format!("cannot write the JSON file: {error}"));
+        file.write_all(report.json(&run.records, args.text).to_string().as_bytes())
+            .map_err(cannot)?;
+    }
+    Ok(if 0 < report.completed() { DONE } else { FAILED })
+}
+
+impl BenchArgs {
+    fn level(&self) -> Level {
+        match (self.rate, self.concurrency) {
+            // As `--request-rate inf --max-concurrency C` elsewhere: the next starts when one ends.
+            (None | Some(Level::Inf), Some(streams)) => Level::Concurrency(streams),
+            (rate, _) => rate.unwrap_or(Level::Inf),
+        }
+    }
+
+    fn api(&self) -> Api {
+        match self.api {
+            Dialect::Chat => Api::OpenAiChat,
+            Dialect::Completions => Api::OpenAiCompletions,
+        }
+    }
+
+    fn workload(&self) -> Result<Workload, String> {
+        let lengths_given = self.input_tokens.is_some() || self.output_tokens.is_some();
+        if self.workload != Source::Synthetic && lengths_given {
+            return Err("--input-tokens and --output-tokens belong to --workload synthetic; ShareGPT has lengths of its own".into());
+        }
+        let fixed = |tokens: Option<u32>, default| Lengths::Fixed {
+            tokens: tokens.unwrap_or(default),
+        };
+        let workload = match &self.workload {
+            Source::Synthetic => Workload::Synthetic {
+                input: fixed(self.input_tokens, 1024),
+                output: fixed(self.output_tokens, 128),
+            },
+            Source::ShareGptShaped => Workload::ShareGptShaped {
+                scale: 1.0,
+                max_turns: 1,
+                think_ms: 0,
+                max_context: 4096,
+            },
+            Source::ShareGptFile(file) => Workload::ShareGptFile {
+                file: file.clone(),
+                max_turns: 1,
+                think_ms: 0,
+                filter: ShareGptFilter::default(),
+            },
+        };
+        workload.check().map_err(|error| error.to_string())?;
+        Ok(workload)
+    }
+
+    /// The endpoint, once the engine has said that it is one (unless nobody asks).
+    async fn endpoint(&self) -> Result<Endpoint, Failure> {
+        let mut endpoint = Endpoint {
+            url: self.url.clone(),
+            api: self.api(),
+            model: self.model.clone().unwrap_or_default(),
+            api_key_env: self.api_key_env.clone(),
+            headers: self.header.iter().cloned().collect::<BTreeMap<_, _>>(),
+        };
+        if self.no_probe {
+            let named = !endpoint.model.is_empty();
+            return if named {
+                Ok(endpoint)
+            } else {
+                Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
+            };
+        }
+        let models = load::probe(&endpoint, PROBE_LIMIT)
+            .await
+            .map_err(probe_failed)?
+            .models;
+        endpoint.model = choose(self.model.as_deref(), &models)
+            .map_err(|error| Failure::new(NOT_USABLE, error))?;
+        Ok(endpoint)
+    }
+}
+
+/// The model to ask for: the named one if it is served, the only one if none is named.
+fn choose(named: Option<&str>, served: &[String]) -> Result<String, String> {
+    match (named, served) {
+        (Some(named), []) => Ok(named.to_owned()),
+        (Some(named), served) if served.iter().any(|model| model == named) => Ok(named.to_owned()),
+        (Some(named), served) => Err(format!(
+            "the engine does not serve the model {named:?}; it serves {}",
+            served.join(", ")
+        )),
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => Err("the engine names no model; name one with --model".into()),
+        (None, several) => Err(format!(
+            "the engine serves several models, name one with --model: {}",
+            several.join(", ")
+        )),
+    }
+}
+
+fn plan(args: &BenchArgs, workload: &Workload, endpoint: &Endpoint) -> Result<PointPlan, Failure> {
+    let prefix = format!("bench-{}", args.seed);
+    let spec = PointSpec {
+        workload,
+        data_dir: None,
+        arrival: match args.arrival {
+            Spread::Poisson => Arrival::Poisson,
+            Spread::Constant => Arrival::Constant,
+        },
+        level: args.level(),
+        length: PointLength {
+            min_requests: args.requests,
+            max_requests: args.requests,
+            seconds: 0,
+        },
+        seed: Seed(args.seed),
+        warmup: args.warmup,
+        api: endpoint.api,
+        model: &endpoint.model,
+        drain: Duration::from_millis(args.drain_ms),
+        request_id_prefix: &prefix,
+    };
+    let plan = load::plan_point(&spec).map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
+    Ok(PointPlan {
+        concurrency: plan.concurrency.or(args.concurrency),
+        ..plan
+    })
+}
+
+async fn run(args: &BenchArgs, endpoint: &Endpoint, plan: PointPlan) -> Result<PointRun, Failure> {
+    let options = EngineOptions {
+        idle_timeout: Duration::from_millis(args.idle_timeout_ms),
+        keep_text: args.text,
+        ..EngineOptions::default()
+    };
+    let engine = Engine::connect(endpoint, options).map_err(connect_failed)?;
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    let watch_keys = tokio::spawn(async move {
+        asked_to_end().await;
+        stopping.cancel();
+    });
+    let run = load::run_point(&engine, plan, Arc::new(Counter), stop).await;
+    watch_keys.abort();
+    run.map_err(|error| Failure::new(NOT_USABLE, error))
+}
+
+/// One line of progress, for people only.
+struct Counter;
+
+impl Observer for Counter {
+    fn progress(&self, now: load::Progress) {
+        let mut out = std::io::stderr();
+        if out.is_terminal() {
+            let load::Progress {
+                elapsed_ms,
+                scheduled,
+                completed,
+                failed,
+                in_flight,
+                ..
+            } = now;
+            let seconds = elapsed_ms as f64 / 1000.0;
+            let _ = write!(
+                out,
+                "\r{seconds:7.1} s  {completed}/{scheduled} done, {failed} failed, {in_flight} in flight \x1b[K"
+            );
+            if completed + failed == scheduled {
+                let _ = writeln!(out);
+            }
+        }
+    }
+}
+
+fn probe_failed(error: ProbeError) -> Failure {
+    match error {
+        ProbeError::Endpoint(error) => connect_failed(error),
+        other => Failure::new(NOT_USABLE, other),
+    }
+}
+
+fn connect_failed(error: EngineError) -> Failure {
+    let status = match &error {
+        EngineError::Address(AddressError::Unresolved { .. }) => NOT_USABLE,
+        EngineError::Client(_) | EngineError::Runtime(_) => FAILED,
+        _ => BAD_ARGUMENTS,
+    };
+    Failure::new(status, error)
+}
+
+/// Opened before the run: a path that cannot be written must not cost the run.
+fn open(path: &PathBuf) -> Result<std::fs::File, String> {
+    std::fs::File::create(path).map_err(|error| {
+        format!(
+            "--json names {}, which cannot be written: {error}",
+            path.display()
+        )
+    })
+}
+
+fn parse_rate(text: &str) -> Result<Level, String> {
+    match text.parse::<Level>() {
+        Ok(Level::Concurrency(_)) => Err("a closed loop is --concurrency without --rate".into()),
+        Ok(level) => Ok(level),
+        Err(_) => Err(format!("must be a number above 0, or inf, got {text:?}")),
+    }
+}
+
+fn parse_source(text: &str) -> Result<Source, String> {
+    match text.split_once(':') {
+        Some(("sharegpt", file)) if !file.is_empty() => Ok(Source::ShareGptFile(file.to_owned())),
+        None if text == "synthetic" => Ok(Source::Synthetic),
+        None if text == "sharegpt-shaped" => Ok(Source::ShareGptShaped),
+        _ => Err("must be synthetic, sharegpt-shaped or sharegpt:FILE".into()),
+    }
+}
+
+fn parse_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        bench: BenchArgs,
+    }
+
+    fn parse(line: &str) -> Result<BenchArgs, clap::Error> {
+        let words = ["bench", "--url", "http://127.0.0.1:1"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        Line::try_parse_from(words).map(|line| line.bench)
+    }
+
+    #[track_caller]
+    fn level(line: &str, expected: &str) {
+        assert_eq!(
+            parse(line).ok().expect("arguments").level().to_string(),
+            expected
+        );
+    }
+
+    #[test]
+    fn rate_and_concurrency_say_how_requests_come() {
+        level("", "inf");
+        level("--rate inf", "inf");
+        level("--rate 2.5", "2.5");
+        level("--rate 2.5 --concurrency 8", "2.5");
+        level("--concurrency 8", "c=8");
+        level("--rate inf --concurrency 8", "c=8");
+    }
+
+    #[test]
+    fn bad_arguments_are_refused_before_anything_is_sent() {
+        for line in [
+            "--rate 0",
+            "--rate -1",
+            "--rate nan",
+            "--rate c=3",
+            "--concurrency 0",
+            "--requests 0",
+            "--api grpc",
+            "--workload sharegpt:",
+            "--header x",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn lengths_belong_to_synthetic_requests() {
+        let workload = |line: &str| parse(line).ok().expect("arguments").workload();
+        assert!(workload("--workload sharegpt-shaped --input-tokens 5").is_err());
+        let (input, output) = (Lengths::Fixed { tokens: 5 }, Lengths::Fixed { tokens: 128 });
+        assert_eq!(
+            workload("--input-tokens 5"),
+            Ok(Workload::Synthetic { input, output })
+        );
+    }
+
+    #[test]
+    fn a_model_is_one_that_the_engine_serves() {
+        let served = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(choose(None, &served(&["a"])), Ok("a".into()));
+        assert_eq!(choose(Some("a"), &served(&["b", "a"])), Ok("a".into()));
+        assert_eq!(choose(Some("a"), &[]), Ok("a".into()));
+        assert_eq!(
+            choose(Some("x"), &served(&["a", "b"])),
+            Err("the engine does not serve the model \"x\"; it serves a, b".into())
+        );
+        assert!(choose(None, &served(&["a", "b"])).is_err());
+    }
+}
