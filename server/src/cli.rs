@@ -4,6 +4,7 @@
 //! output, and what people should know besides on standard error.
 
 mod bench; // one point, without a studio
+mod demo; // a studio with a study in it
 mod serve; // a studio
 mod sim; // an engine that is not there
 mod token; // access tokens
@@ -39,6 +40,8 @@ enum Command {
     Serve(crate::config::ServeArgs),
     /// Measure one point of an engine and print it
     Bench(Box<bench::BenchArgs>),
+    /// Start a studio, run the goodput exercise in it on a simulated engine, and print what came out
+    Demo(demo::DemoArgs),
     /// Start a simulated engine
     Sim(sim::SimArgs),
     /// The access token of a studio that is not on loopback
@@ -92,6 +95,7 @@ fn start(command: Command) -> Ended {
         match command {
             Command::Serve(args) => serve::serve(args).await,
             Command::Bench(args) => bench::bench(*args).await,
+            Command::Demo(args) => demo::demo(args).await,
             Command::Sim(args) => sim::simulate(args).await,
             Command::Token(args) => token::token(args).await,
         }

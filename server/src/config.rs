@@ -143,6 +143,16 @@ pub enum ConfigError {
     AllowHost(String),
 }
 
+impl StoreConfig {
+    /// Everything in one folder, the database as a file.
+    pub fn in_folder(data_dir: PathBuf) -> Self {
+        Self {
+            database: Database::Sqlite(data_dir.join("goodput.db")),
+            data_dir,
+        }
+    }
+}
+
 impl TryFrom<StoreArgs> for StoreConfig {
     type Error = ConfigError;
     fn try_from(args: StoreArgs) -> Result<Self, ConfigError> {
