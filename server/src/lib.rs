@@ -1,6 +1,9 @@
 //! The outside world of Goodput Studio: web server, supervisor of studies, store, command line.
 //!
-//! Every address stands in [`routes`]. Read the modules in this order.
+//! Every address stands in [`routes`].
+
+// The pages are rendered in here, and their types nest deeply.
+#![recursion_limit = "512"]
 
 // Inside: what is kept and what runs.
 pub mod live; // what browsers hear while a study runs
@@ -13,7 +16,6 @@ pub mod supervisor; // runs studies, one per engine
 pub mod api; // REST under /api/v1
 pub mod assets; // script, style, WASM
 pub mod auth; // who is talking
-pub mod cli;
 pub mod config; // what was typed, and what it means
 pub mod error; // what went wrong, as a status
 pub mod guard; // who may talk to us at all
@@ -21,4 +23,7 @@ pub mod pages; // HTML, rendered here first
 pub mod preview; // the picture of a shared study
 pub mod routes; // every address
 pub mod serving; // a studio that listens
-pub mod shared; // raw data of a shared study // goodput serve | sim | bench | demo | token
+pub mod shared; // raw data of a shared study
+
+// The command line.
+pub mod cli; // goodput serve | sim | bench | demo | token
