@@ -84,7 +84,7 @@ fn intervals_are_no_wider_than_they_must_be() {
 
 #[test]
 fn intervals_of_a_queue_cover_too() {
-    // Requests that wait for each other at 70 % of capacity: the naive interval is far too narrow here.
+    // Requests that wait for each other at 71 % of capacity: the naive interval is far too narrow here.
     let waits = |n, seed| {
         let queue = Queue {
             rate: 7.0,

@@ -35,7 +35,7 @@ fn a_healthy_engine_with_noise_is_hardly_ever_blamed() {
 
 #[test]
 fn a_busy_engine_below_capacity_is_seldom_blamed() {
-    // Seven tenths of what one server can do, with heavy-tailed service.
+    // Three quarters of what one server can do, with heavy-tailed service.
     let queue = Queue {
         rate: 7.0,
         servers: 1,
