@@ -38,3 +38,6 @@ pub(crate) fn route(api: Api) -> &'static str {
         Api::OpenAiCompletions => openai_completions::ROUTE,
     }
 }
+
+#[cfg(test)]
+mod tests;

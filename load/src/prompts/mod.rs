@@ -345,3 +345,6 @@ fn warmup(spec: &PointSpec<'_>) -> Result<Vec<PlannedRequest>, PromptError> {
         .flat_map(|session| session.turns)
         .collect())
 }
+
+#[cfg(test)]
+mod tests;
