@@ -61,7 +61,9 @@ impl PointPlan {
             .map_or(usize::MAX, |streams| streams as usize)
             .min(self.sessions.len());
         match self.discipline {
-            Discipline::ClosedLoop | Discipline::AllAtOnce => most,
+            Discipline::ClosedLoop => most,
+            // Beyond that the rest is opened inside the clock, and counted there.
+            Discipline::AllAtOnce => most.min(4096),
             Discipline::OpenLoop => self.busiest_arrivals().clamp(8, 512).min(most),
         }
     }

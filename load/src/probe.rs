@@ -78,7 +78,9 @@ pub enum ProbeError {
 
 /// Finds out what is behind an endpoint's URL, within `limit`.
 pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeError> {
-    let asker = Asker::new(endpoint, limit).map_err(ProbeError::Endpoint)?;
+    let asker = Asker::made(endpoint, limit)
+        .await
+        .map_err(ProbeError::Endpoint)?;
     let asked = tokio::time::timeout(limit, asker.probe()).await;
     asked.unwrap_or(Err(ProbeError::NoAnswer { waited: limit }))
 }
@@ -86,7 +88,7 @@ pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeE
 /// Asks an engine to forget its prefix cache; true when it confirmed.
 pub async fn reset_prefix_cache(endpoint: &Endpoint) -> bool {
     let limit = Duration::from_secs(30);
-    let Ok(asker) = Asker::new(endpoint, limit) else {
+    let Ok(asker) = Asker::made(endpoint, limit).await else {
         return false;
     };
     let asked = tokio::time::timeout(limit, async {
@@ -120,6 +122,13 @@ struct Asker {
 }
 
 impl Asker {
+    /// Looks the host up on a thread that may block.
+    async fn made(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
+        let endpoint = endpoint.clone();
+        let made = tokio::task::spawn_blocking(move || Self::new(&endpoint, limit)).await;
+        made.unwrap_or_else(|lost| Err(EngineError::Runtime(lost.into())))
+    }
+
     fn new(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
         let base = endpoint.url.clone();
         let url = address::under(&base, "").map_err(EngineError::Address)?;
@@ -191,10 +200,7 @@ impl Asker {
         let found = Found {
             version: self.json("version").await,
             props: self.json("props").await,
-            sglang: match self.json("get_server_info").await {
-                Some(info) => Some(info),
-                None => self.json("get_model_info").await,
-            },
+            info: self.info(&models).await,
             models,
         };
         // GET tells whether the path exists without resetting anything: 405 where only POST is allowed.
@@ -203,12 +209,26 @@ impl Asker {
                 .await
                 .is_ok_and(|answer| answer.status == 405)
         };
-        let can_reset_cache = reset("reset_prefix_cache").await || found.sglang.is_some();
+        let can_reset_cache = reset("reset_prefix_cache").await || found.sglang().is_some();
         let has_metrics = self
             .ask(Method::GET, "metrics")
             .await
             .is_ok_and(|answer| answer.is_ok());
         Ok(found.probe(has_metrics, can_reset_cache))
+    }
+
+    /// SGLang's or the simulator's report of itself, under whichever name it has. vLLM is not asked: its own takes
+    /// seconds, and exists in development mode only.
+    async fn info(&self, models: &Value) -> Option<Value> {
+        if models["data"][0]["owned_by"] == "vllm" {
+            return None;
+        }
+        for path in ["server_info", "get_server_info", "get_model_info"] {
+            if let Some(info) = self.json(path).await {
+                return Some(info);
+            }
+        }
+        None
     }
 }
 
@@ -219,11 +239,17 @@ struct Found {
     version: Option<Value>,
     /// llama.cpp's `/props`.
     props: Option<Value>,
-    /// SGLang's `/get_server_info` or `/get_model_info`.
-    sglang: Option<Value>,
+    /// SGLang's or the simulator's report of itself.
+    info: Option<Value>,
 }
 
 impl Found {
+    fn sglang(&self) -> Option<&Value> {
+        self.info
+            .as_ref()
+            .filter(|info| info.get("model_path").is_some())
+    }
+
     fn probe(&self, has_metrics: bool, can_reset_cache: bool) -> Probe {
         let listed = self.models["data"]
             .as_array()
@@ -253,23 +279,21 @@ impl Found {
             .version
             .as_ref()
             .and_then(|version| text(&version["version"]));
-        match (owner, &self.sglang, &self.props) {
-            ("goodput-sim", ..) => ("Goodput simulator", version),
-            ("vllm", ..) => ("vLLM", version),
-            ("sglang", info, _) => (
-                "SGLang",
-                info.as_ref().and_then(|info| text(&info["version"])),
-            ),
-            (_, Some(info), _) if info.get("model_path").is_some() => {
-                ("SGLang", text(&info["version"]))
-            }
-            ("llamacpp", _, props) => (
-                "llama.cpp",
-                props.as_ref().and_then(|props| text(&props["build_info"])),
-            ),
-            (_, _, Some(props)) if props.get("total_slots").is_some() => {
-                ("llama.cpp", text(&props["build_info"]))
-            }
+        let build = self
+            .props
+            .as_ref()
+            .and_then(|props| text(&props["build_info"]));
+        let slots = self
+            .props
+            .as_ref()
+            .is_some_and(|props| props.get("total_slots").is_some());
+        match (owner, self.sglang()) {
+            ("goodput-sim", _) => ("Goodput simulator", version),
+            ("vllm", _) => ("vLLM", version),
+            (_, Some(info)) => ("SGLang", text(&info["version"])),
+            ("sglang", None) => ("SGLang", None),
+            ("llamacpp", None) => ("llama.cpp", build),
+            _ if slots => ("llama.cpp", build),
             _ if version.is_some() => ("vLLM", version),
             _ => ("unknown", None),
         }
@@ -279,7 +303,7 @@ impl Found {
         let model = &self.models["data"][0];
         let nothing = Value::Null;
         let props = self.props.as_ref().unwrap_or(&nothing);
-        let sglang = self.sglang.as_ref().unwrap_or(&nothing);
+        let sglang = self.sglang().unwrap_or(&nothing);
         let reported = [
             ("context length", &model["max_model_len"]),
             (
@@ -304,7 +328,26 @@ impl Found {
                 },
             ))
         });
-        reported.collect()
+        reported.chain(self.simulator_knobs()).collect()
+    }
+
+    fn simulator_knobs(&self) -> impl Iterator<Item = (String, Fact)> {
+        let simulated = self
+            .info
+            .as_ref()
+            .filter(|info| info["simulated"] == Value::Bool(true));
+        let knobs = simulated.and_then(|info| info["knobs"].as_object());
+        knobs.into_iter().flatten().filter_map(|(name, value)| {
+            let value = text(value)?;
+            let name = text(&Value::String(name.clone()))?;
+            Some((
+                format!("knob:{name}"),
+                Fact {
+                    value,
+                    source: Source::Engine,
+                },
+            ))
+        })
     }
 }
 
@@ -335,7 +378,7 @@ mod tests {
             models: json!({ "data": [models] }),
             version: None,
             props: None,
-            sglang: None,
+            info: None,
         }
     }
 
@@ -379,7 +422,7 @@ mod tests {
         );
         check(
             &Found {
-                sglang,
+                info: sglang,
                 ..found(json!({ "id": "m", "owned_by": "sglang" }))
             },
             "SGLang",
