@@ -55,6 +55,7 @@ impl LiveHub {
         after: u64,
     ) -> impl Stream<Item = Numbered> + Send + use<> {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        channels.retain(|_, sender| 0 < sender.receiver_count());
         let receiver = channels
             .entry(study)
             .or_insert_with(|| broadcast::channel(BEHIND).0)

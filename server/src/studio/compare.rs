@@ -189,16 +189,6 @@ impl Side {
                 },
             )
         }));
-        if let Some(cold) = self.view.configuration.cache_cold {
-            let value = if cold { "yes" } else { "no" }.to_owned();
-            facts.insert(
-                "cache reset before each point".into(),
-                Fact {
-                    value,
-                    source: Source::Engine,
-                },
-            );
-        }
         facts
     }
 
@@ -241,8 +231,25 @@ fn shifted(score: &Score, repeat: u32, by: Nanos) -> Score {
     }
 }
 
+/// What differs. A cache that was cold on one side only is a difference; where nobody can tell, pages say so themselves.
+fn comparability_of(baseline: &Side, candidate: &Side) -> Comparability {
+    let (mut one, mut other) = (baseline.facts(), candidate.facts());
+    let cold = |side: &Side| side.view.configuration.cache_cold;
+    if let (Some(cold_one), Some(cold_other)) = (cold(baseline), cold(candidate)) {
+        for (facts, cold) in [(&mut one, cold_one), (&mut other, cold_other)] {
+            let value = if cold { "yes" } else { "no" }.to_owned();
+            let fact = Fact {
+                value,
+                source: Source::Engine,
+            };
+            facts.insert("cache reset before each point".into(), fact);
+        }
+    }
+    comparability(&one, &other)
+}
+
 fn pair(baseline: &Side, candidate: &Side, index: usize, slo: &Slo) -> PairComparison {
-    let comparability = comparability(&baseline.facts(), &candidate.facts());
+    let comparability = comparability_of(baseline, candidate);
     let mut pair = PairComparison {
         candidate: index as u32,
         ceilings: None,

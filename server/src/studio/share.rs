@@ -1,6 +1,7 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
 use app::studio::{ShareRow, StudioError, StudyState, StudyView};
+use measure::knobs::KnobValue;
 use measure::study::{Endpoint, EngineSpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -100,6 +101,11 @@ fn stripped(mut view: StudyView) -> StudyView {
             Turn::OtherEndpoint(endpoint) => strip_endpoint(endpoint),
             Turn::Pause { instruction } => instruction.clear(),
             Turn::AsIs => {}
+        }
+        for value in spec.knobs.values_mut() {
+            if let KnobValue::Word(word) = value {
+                *word = without_folders(word);
+            }
         }
     }
     for configuration in &mut view.configurations {

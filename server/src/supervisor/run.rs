@@ -13,7 +13,7 @@ use super::control::{Control, Why};
 use super::site::Site;
 use super::{Parts, Supervisor};
 use crate::store::{EndStudy, StoreError};
-use crate::studio::engines::sentence;
+use crate::studio::engines::{check_added, sentence};
 use crate::studio::views::{Model, point_view};
 
 /// So often a running study says that it does.
@@ -91,7 +91,14 @@ impl Run<'_> {
     async fn measure(&mut self) -> Result<(), Halt> {
         self.model.study.state = StudyState::Running;
         self.tell_state(None).await?;
-        let mut site: Option<Site> = None;
+        self.check_engines().await?;
+        let mut site = None;
+        let outcome = self.measure_points(&mut site).await;
+        close(site).await;
+        outcome
+    }
+
+    async fn measure_points(&mut self, site: &mut Option<Site>) -> Result<(), Halt> {
         for index in 0..self.model.points.len() {
             if self.model.points[index].state == PointState::Finished {
                 continue;
@@ -103,14 +110,29 @@ impl Run<'_> {
                 .is_none_or(|site| site.configuration != configuration)
             {
                 // The engine of the configuration before is let go first: two simulators would share the cores.
-                drop(site.take());
-                site = Some(self.open_site(configuration).await?);
+                close(site.take()).await;
+                *site = Some(self.open_site(configuration).await?);
             }
-            if let Some(site) = &mut site {
+            if let Some(site) = site {
                 self.measure_point(site, index).await?;
             }
         }
         Ok(())
+    }
+
+    /// An engine may have been taken off the list since the launch.
+    async fn check_engines(&self) -> Result<(), Halt> {
+        let added = self.parts.store.engines().await?;
+        match check_added(&self.model.study.spec, &added)
+            .into_iter()
+            .next()
+        {
+            None => Ok(()),
+            Some(error) => Err(Halt::Failed(format!(
+                "The study cannot run: {}.",
+                error.message
+            ))),
+        }
     }
 
     pub fn check_halted(&self) -> Result<(), Halt> {
@@ -146,7 +168,11 @@ impl Run<'_> {
     fn ending(&self, outcome: Result<(), Halt>) -> (StudyState, Option<String>) {
         match outcome {
             Ok(()) => (StudyState::Finished, None),
-            Err(Halt::Wanted) if self.control.why() == Why::Person => (StudyState::Stopped, None),
+            // Whoever halts a study may take its engine away as well: what fails then is no news.
+            Err(_) if self.control.halted.is_cancelled() => match self.control.why() {
+                Why::Person => (StudyState::Stopped, None),
+                Why::Closing | Why::LeaseLost => (StudyState::Interrupted, None),
+            },
             Err(Halt::Wanted) => (StudyState::Interrupted, None),
             Err(Halt::Failed(problem)) => (StudyState::Failed, Some(problem)),
             Err(Halt::Store(cause)) => {
@@ -154,6 +180,13 @@ impl Run<'_> {
                 (StudyState::Failed, Some("The studio could not store what it measured; its log says why. Finished points are kept.".into()))
             }
         }
+    }
+}
+
+/// Lets an engine go where waiting is allowed: a simulator takes its time to stop.
+async fn close(site: Option<Site>) {
+    if let Some(site) = site {
+        let _ = tokio::task::spawn_blocking(move || drop(site)).await;
     }
 }
 

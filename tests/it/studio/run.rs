@@ -383,3 +383,96 @@ async fn a_second_endpoint_stands_for_a_configuration() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_queued_study_is_stopped_at_once_and_a_wait_can_be_stopped() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let id = studio.launch(&ME, small_study()).await?;
+        assert!(studio.study(&ME, id).await?.remaining_ms.is_some());
+        studio.stop(&ME, id).await?;
+        assert_eq!(studio.study(&ME, id).await?.state, StudyState::Stopped);
+        let mut spec = small_study();
+        let (_running, endpoint) = engine()?;
+        studio
+            .save_engine(&ME, "mine".into(), endpoint.clone())
+            .await?;
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        spec.configurations[0].turn = Turn::Pause {
+            instruction: "restart it".into(),
+        };
+        studio.start_supervisor().await?;
+        let waiting = studio.launch(&ME, spec).await?;
+        until_state(&studio, waiting, StudyState::Waiting).await?;
+        studio.stop(&ME, waiting).await?;
+        until_state(&studio, waiting, StudyState::Stopped).await?;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_server_on_the_database_can_watch_and_stop() {
+    on_each_database(async |place| {
+        let one = place.studio().await?;
+        let elsewhere = tempfile::tempdir()?;
+        let settings = server::studio::Settings {
+            data_dir: elsewhere.path().to_owned(),
+            ..place.settings()
+        };
+        let other = LocalStudio::open(settings).await?;
+        one.start_supervisor().await?;
+        let id = one.launch(&ME, slow_study()).await?;
+        until(&one, id, |view| states(view)[0] == PointState::Running).await?;
+        other.start_supervisor().await?;
+        assert_eq!(
+            other.study(&ME, id).await?.state,
+            StudyState::Running,
+            "its server lives"
+        );
+        let mut live = Box::pin(other.live().subscribe(id, 0));
+        other.stop(&ME, id).await?;
+        let ended = |event: &LiveEvent| {
+            matches!(
+                event,
+                LiveEvent::State {
+                    state: StudyState::Stopped,
+                    ..
+                }
+            )
+        };
+        while let Some((_, event)) =
+            tokio::time::timeout(Duration::from_secs(20), live.next()).await?
+        {
+            if ended(&event) {
+                break;
+            }
+        }
+        assert_eq!(one.study(&ME, id).await?.state, StudyState::Stopped);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_was_taken_off_the_list_gets_no_load() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        let (_running, endpoint) = engine()?;
+        let row = studio
+            .save_engine(&ME, "mine".into(), endpoint.clone())
+            .await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        let id = studio.launch(&ME, spec).await?;
+        studio.delete_engine(&ME, row.id).await?;
+        studio.start_supervisor().await?;
+        let error = until_state(&studio, id, StudyState::Finished)
+            .await
+            .expect_err("fails")
+            .to_string();
+        assert!(error.contains("not among your engines"), "{error}");
+        Ok(())
+    })
+    .await;
+}

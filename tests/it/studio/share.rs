@@ -104,6 +104,9 @@ async fn a_link_names_no_engine_and_no_person() {
         spec.configurations[2].turn = Turn::Pause {
             instruction: "ssh secret".into(),
         };
+        spec.configurations[0]
+            .knobs
+            .insert("adapter".into(), "/mnt/secret/lora".into());
         let id = studio.launch(&ME, spec).await?;
         let note = StudyEdit {
             note: Some("secret".into()),
