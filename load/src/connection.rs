@@ -6,16 +6,64 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tower::{Layer, Service};
 
 use crate::dialect::End;
 
 tokio::task_local! {
-    /// Set when a connection was opened while the request waited for one.
-    static OPENED: Cell<bool>;
+    static WAITING: Waiting;
+}
+
+/// A request that waits for a connection.
+struct Waiting {
+    /// Set when one was opened for it.
+    opened: Cell<bool>,
+    /// Holds new connections back until all are open.
+    gate: Option<Arc<Gate>>,
+}
+
+/// Lets connections through once all those that are to be opened have been.
+///
+/// Without it the first of them would answer and be used again before the last is opened, and a thousand requests at
+/// once would find a third of the connections they need.
+pub(crate) struct Gate {
+    missing: AtomicUsize,
+    open: Notify,
+    patience: Duration,
+}
+
+impl Gate {
+    pub(crate) fn new(count: usize, patience: Duration) -> Arc<Self> {
+        let (missing, open) = (AtomicUsize::new(count), Notify::new());
+        Arc::new(Self {
+            missing,
+            open,
+            patience,
+        })
+    }
+
+    /// Counts one in; whether all are there.
+    fn arrive(&self) -> bool {
+        let last = self.missing.fetch_sub(1, Relaxed) == 1;
+        if last {
+            self.open.notify_waiters();
+        }
+        last
+    }
+
+    async fn pass(&self) {
+        let opened = self.open.notified();
+        if !self.arrive() {
+            // One that never comes must not hold the others for ever.
+            let _ = tokio::time::timeout(self.patience, opened).await;
+        }
+    }
 }
 
 /// Idle connections are dropped after this: a little before the five seconds after which uvicorn closes them, so that
@@ -50,11 +98,34 @@ pub(crate) async fn execute(
     client: &reqwest::Client,
     request: reqwest::Request,
 ) -> (reqwest::Result<reqwest::Response>, bool) {
+    waiting(client, request, None).await
+}
+
+/// Sends a request whose connection, where a new one is needed, waits at the gate for all others.
+pub(crate) async fn execute_gated(
+    client: &reqwest::Client,
+    request: reqwest::Request,
+    gate: Arc<Gate>,
+) -> reqwest::Result<reqwest::Response> {
+    let (response, opened) = waiting(client, request, Some(Arc::clone(&gate))).await;
+    if !opened {
+        // It found an idle connection, or none at all: nobody needs to wait for it.
+        gate.arrive();
+    }
+    response
+}
+
+async fn waiting(
+    client: &reqwest::Client,
+    request: reqwest::Request,
+    gate: Option<Arc<Gate>>,
+) -> (reqwest::Result<reqwest::Response>, bool) {
     let sending = async {
         let response = client.execute(request).await;
-        (response, OPENED.with(Cell::get))
+        (response, WAITING.with(|waiting| waiting.opened.get()))
     };
-    OPENED.scope(Cell::new(false), sending).await
+    let opened = Cell::new(false);
+    WAITING.scope(Waiting { opened, gate }, sending).await
 }
 
 /// What it means that no response came.
@@ -99,7 +170,7 @@ fn causes<'a>(error: &'a reqwest::Error) -> impl Iterator<Item = &'a (dyn Error 
     })
 }
 
-/// Notices new connections: see [`OPENED`].
+/// Notices new connections: see [`Waiting`].
 #[derive(Clone)]
 struct NoticeLayer;
 
@@ -132,10 +203,16 @@ where
     fn call(&mut self, to: R) -> Self::Future {
         let connecting = self.0.call(to);
         Box::pin(async move {
-            let connected = connecting.await;
-            // Where the request found an idle connection meanwhile, this runs in a task of its own without the flag.
-            let _ = OPENED.try_with(|opened| opened.set(connected.is_ok()));
-            connected
+            let connected = connecting.await?;
+            // Where the request found an idle connection meanwhile, this runs in a task of its own and is nobody's.
+            let gate = WAITING.try_with(|waiting| {
+                waiting.opened.set(true);
+                waiting.gate.clone()
+            });
+            if let Ok(Some(gate)) = gate {
+                gate.pass().await;
+            }
+            Ok(connected)
         })
     }
 }

@@ -112,6 +112,8 @@ impl Lane<'_> {
             && reading.body(&mut response, give_up).await == Flow::Done
         {
             settle(response).await;
+            // Lets the pool take the connection back before the next turn asks for one.
+            tokio::task::yield_now().await;
         }
         let record = reading.stream.into_record(asked, Some(reading.sent), fresh);
         self.gauges.ended(record.is_ok());

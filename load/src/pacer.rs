@@ -133,35 +133,43 @@ impl Ord for Due {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn slots_come_in_order_and_never_early() {
+    /// The median lag of fifty slots.
+    async fn median_lag() -> Nanos {
         let clock = Clock::starting_now();
         let starts: Vec<Nanos> = (0..50).map(|slot| Nanos(slot * 700_000)).collect();
         let mut pacer = start(clock, starts.clone(), 1).expect("pacer");
         let mut lags = Vec::new();
-        for expected in 0..starts.len() {
+        for (expected, due) in starts.iter().enumerate() {
             assert_eq!(pacer.slots.recv().await, Some(expected));
-            let now = clock.now();
-            assert!(starts[expected] <= now, "slot {expected} came early");
-            lags.push(now.since(starts[expected]));
+            assert_eq!(clock.until(*due), None, "slot {expected} came early");
+            lags.push(clock.now().since(*due));
         }
         lags.sort();
-        assert!(
-            lags[lags.len() / 2] < Nanos::from_millis(5),
-            "median lag {}",
-            lags[lags.len() / 2]
-        );
+        lags[lags.len() / 2]
+    }
+
+    #[tokio::test]
+    async fn slots_come_in_order_soon_and_never_early() {
+        // The best of five: other work on the machine is no fault of the pacer.
+        let mut best = Nanos(u64::MAX);
+        for _ in 0..5 {
+            best = best.min(median_lag().await);
+        }
+        assert!(best < Nanos::from_millis(1), "median lag {best}");
     }
 
     #[tokio::test]
     async fn an_alarm_between_slots_is_kept() {
         let clock = Clock::starting_now();
-        let pacer = start(clock, vec![Nanos::ZERO, Nanos::from_millis(60)], 1).expect("pacer");
-        pacer.alarms.wait(Nanos::from_millis(20)).await;
-        let woken = clock.now();
+        let slots = vec![Nanos::ZERO, Nanos::from_secs_f64(900.0)];
+        let pacer = start(clock, slots, 1).expect("pacer");
+        let due = Nanos::from_millis(20);
+        pacer.alarms.wait(due).await;
+        assert_eq!(clock.until(due), None);
         assert!(
-            Nanos::from_millis(20) <= woken && woken < Nanos::from_millis(50),
-            "woken at {woken}"
+            clock.now() < Nanos::from_secs_f64(30.0),
+            "woken at {}",
+            clock.now()
         );
     }
 

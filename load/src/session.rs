@@ -166,8 +166,10 @@ impl Point {
 
     async fn stream(self: Arc<Self>, next: Arc<AtomicUsize>, mut give_up: GiveUp) -> Vec<Ran> {
         let mut ran = Vec::new();
-        // Every stream is free at the start; later the slot comes free when its session has ended.
-        let mut free = Nanos::ZERO;
+        self.alarms.wait(Nanos::ZERO).await;
+        // A stream is free from the moment it runs: a thousand of them start over some tens of milliseconds, as they
+        // would at a thousand users. Later the slot comes free when its session has ended.
+        let mut free = self.clock.now();
         while give_up.why().is_none() {
             let index = next.fetch_add(1, Relaxed);
             if self.sessions.len() <= index {

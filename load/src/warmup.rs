@@ -1,11 +1,14 @@
 //! Before the clock: is the engine there, are connections open, has it warmed up.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::units::Nanos;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::connection;
+use crate::connection::{self, Gate};
 use crate::engine::Requests;
 use crate::exchange::{GiveUp, Lane, Shared, asked};
 use crate::plan::PlannedRequest;
@@ -15,21 +18,24 @@ use crate::runner::PointError;
 /// Warm-up requests in flight at a time.
 const AT_A_TIME: usize = 8;
 
+/// How long connections wait for each other while they are being opened.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Opens `count` connections at once and leaves them idle in the pool.
-///
-/// Each is held until all have answered, since a connection that came back early would be used twice.
 pub(crate) async fn open_connections(
     engine: Shared,
     requests: Requests,
     count: usize,
 ) -> Result<(), PointError> {
+    let count = count.max(1);
+    let gate = Gate::new(count, PATIENCE);
     let mut opening = JoinSet::new();
-    for _ in 0..count.max(1) {
-        let (http, request) = (engine.http.clone(), requests.light());
-        opening.spawn(async move {
-            tokio::time::timeout(engine.idle_timeout, http.execute(request)).await
-        });
+    for _ in 0..count {
+        let (http, request, gate) = (engine.http.clone(), requests.light(), Arc::clone(&gate));
+        let opened = async move { connection::execute_gated(&http, request, gate).await };
+        opening.spawn(tokio::time::timeout(engine.idle_timeout, opened));
     }
+    // Each answer is held until all have come, since a connection that came back early would be used twice.
     let mut held = Vec::with_capacity(count);
     let mut unreachable = None;
     while let Some(opened) = opening.join_next().await {
@@ -50,6 +56,8 @@ pub(crate) async fn open_connections(
             tokio::time::timeout(engine.idle_timeout, response.chunk()).await
         {}
     }
+    // The pool takes connections back a little after their last byte.
+    tokio::time::sleep(Duration::from_millis(5) + Duration::from_micros(50) * count as u32).await;
     Ok(())
 }
 

@@ -90,14 +90,21 @@ pub enum PromptError {
         why: String,
     },
     /// There is too little of it.
-    #[error("the data set {} has {usable} usable conversations but the point needs {wanted} ({dropped}); loosen the filter, shorten the point, or take a larger file, since repeated prompts would hit the prefix cache", path.display())]
+    #[error(
+        "the data set {} has {usable} usable conversations with {held} requests but the point needs {sessions} with {requests} ({dropped}); loosen the filter, shorten the point, or take a larger file, since repeated prompts would hit the prefix cache",
+        path.display()
+    )]
     TooFewRows {
         /// The file.
         path: PathBuf,
         /// Conversations that pass the filter.
         usable: usize,
+        /// Their requests.
+        held: usize,
         /// Conversations needed.
-        wanted: usize,
+        sessions: usize,
+        /// Requests needed.
+        requests: usize,
         /// How many were dropped for which reason.
         dropped: String,
     },

@@ -62,22 +62,14 @@ pub(super) fn rows(
         }
         index += 1;
     })?;
-    let chosen = choose(&mut usable, seed, wanted);
-    let Some(chosen) = chosen else {
-        let dropped: Vec<String> = dropped
-            .iter()
-            .map(|(why, count)| format!("{count} {}", name(*why)))
-            .collect();
-        let dropped = if dropped.is_empty() {
-            "none dropped".into()
-        } else {
-            format!("dropped: {}", dropped.join(", "))
-        };
+    let Some(chosen) = choose(&mut usable, seed, wanted) else {
         return Err(PromptError::TooFewRows {
             path: path.to_owned(),
             usable: usable.len(),
-            wanted: wanted.sessions,
-            dropped,
+            held: usable.iter().map(|(_, turns)| *turns as usize).sum(),
+            sessions: wanted.sessions,
+            requests: wanted.requests,
+            dropped: reasons(&dropped),
         });
     };
     let places: HashMap<u32, usize> = chosen
@@ -94,6 +86,16 @@ pub(super) fn rows(
         index += 1;
     })?;
     Ok(rows)
+}
+
+fn reasons(dropped: &BTreeMap<Drop, usize>) -> String {
+    if dropped.is_empty() {
+        return "none was dropped".into();
+    }
+    let counts = dropped
+        .iter()
+        .map(|(why, count)| format!("{count} {}", name(*why)));
+    format!("dropped: {}", counts.collect::<Vec<_>>().join(", "))
 }
 
 /// Draws rows without replacement until there are sessions and requests enough; `None` when they run out.

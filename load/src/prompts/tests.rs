@@ -290,6 +290,7 @@ fn rows_are_used_by_the_filter_and_never_twice() {
             "s.json",
             PointLength {
                 min_requests: 5,
+                max_requests: 5,
                 ..FEW
             },
             1,
@@ -315,7 +316,7 @@ fn rows_are_used_by_the_filter_and_never_twice() {
         .expect_err("too few")
         .to_string();
     assert!(
-        error.contains("4 usable conversations")
+        error.contains("4 usable conversations with 5 requests")
             && error.contains("2 bad_row")
             && error.contains("1 first_not_human"),
         "{error}"
@@ -362,7 +363,10 @@ fn a_wrong_file_is_named_with_the_place_and_the_mend() {
     );
     refused("[{\"id\": 1},\n oops]", "at line 2 column 2");
     refused("{\"id\":1}\n{\"id\":2}\n", "it must be one JSON array");
-    refused("[]", "has 0 usable conversations but the point needs");
+    refused(
+        "[]",
+        "has 0 usable conversations with 0 requests but the point needs 1 with 10 (none was dropped)",
+    );
 }
 
 #[test]
