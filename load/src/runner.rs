@@ -11,7 +11,7 @@ use measure::request::RequestRecord;
 use measure::summary::Discipline;
 use measure::units::Nanos;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -97,63 +97,10 @@ pub async fn run_point(
     let streams = plan.expected_streams();
     check_files(&plan, streams)?;
     prepare(engine, load, &plan, streams, &stop).await?;
-    let PointPlan {
-        mut sessions,
-        discipline,
-        concurrency,
-        warmup: _,
-        drain,
-    } = plan;
-    sessions.sort_by_key(|session| session.start);
-
-    let clock = Clock::starting_in(LEAD);
-    let started_unix_ms = unix_ms(SystemTime::now() + LEAD);
-    let starts = if discipline == Discipline::ClosedLoop {
-        Vec::new()
-    } else {
-        sessions.iter().map(|session| session.start).collect()
-    };
-    let Pacer {
-        slots,
-        alarms,
-        thread: _,
-    } = pacer::start(clock, starts, sessions.len()).map_err(PointError::Pacer)?;
-    let count = sessions.len();
-    let requests = sessions.iter().map(|session| session.turns.len()).sum();
-    let permits = concurrency
-        .filter(|_| discipline != Discipline::ClosedLoop)
-        .map(|most| Semaphore::new(most as usize));
-    let point = Point {
-        engine: Shared::from(engine),
-        requests: engine.requests(),
-        clock,
-        gauges: Gauges::new(requests),
-        alarms,
-        sessions,
-        permits,
-        discipline,
-    };
-    let point = Arc::new(point);
-
+    let (drain, started_unix_ms) = (plan.drain, unix_ms(SystemTime::now() + LEAD));
+    let (point, slots) = begin(engine, plan)?;
     let evidence = Watch::start(load);
-    let running = match discipline {
-        Discipline::ClosedLoop => {
-            let (tell, told) = reins(streams);
-            Running {
-                sessions: load.spawn(Arc::clone(&point).closed_loop(told)),
-                tell,
-            }
-        }
-        Discipline::OpenLoop | Discipline::AllAtOnce => {
-            let (mut tell, told) = reins(count);
-            let (tell_starter, starter) = GiveUp::new();
-            tell.push(tell_starter);
-            Running {
-                sessions: load.spawn(Arc::clone(&point).open_loop(slots, told, starter)),
-                tell,
-            }
-        }
-    };
+    let running = Running::start(load, &point, slots, streams);
     let (ran, stopped) = follow(running, &point, watch.as_ref(), &stop, drain).await?;
     let why = if stopped {
         "stopped before it was sent"
@@ -168,6 +115,43 @@ pub async fn run_point(
     })
 }
 
+/// Starts the clock and the pacer.
+fn begin(
+    engine: &Engine,
+    plan: PointPlan,
+) -> Result<(Arc<Point>, mpsc::Receiver<usize>), PointError> {
+    let requests = plan.requests();
+    let PointPlan {
+        mut sessions,
+        discipline,
+        concurrency,
+        warmup: _,
+        drain: _,
+    } = plan;
+    sessions.sort_by_key(|session| session.start);
+    let open = discipline != Discipline::ClosedLoop;
+    let starts = sessions.iter().map(|session| session.start);
+    let starts = if open { starts.collect() } else { Vec::new() };
+    let permits = concurrency.filter(|_| open);
+    let clock = Clock::starting_in(LEAD);
+    let Pacer {
+        slots,
+        alarms,
+        thread: _,
+    } = pacer::start(clock, starts, sessions.len()).map_err(PointError::Pacer)?;
+    let point = Point {
+        engine: Shared::from(engine),
+        requests: engine.requests(),
+        clock,
+        gauges: Gauges::new(requests),
+        alarms,
+        sessions,
+        permits: permits.map(|most| Semaphore::new(most as usize)),
+        discipline,
+    };
+    Ok((Arc::new(point), slots))
+}
+
 /// The tasks of a point, and what gives each of them up.
 struct Running {
     sessions: JoinHandle<Vec<Ran>>,
@@ -176,6 +160,24 @@ struct Running {
 }
 
 impl Running {
+    fn start(
+        load: &Handle,
+        point: &Arc<Point>,
+        slots: mpsc::Receiver<usize>,
+        streams: usize,
+    ) -> Self {
+        if point.discipline == Discipline::ClosedLoop {
+            let (tell, told) = reins(streams);
+            let sessions = load.spawn(Arc::clone(point).closed_loop(told));
+            return Self { sessions, tell };
+        }
+        let (mut tell, told) = reins(point.sessions.len());
+        let (tell_starter, starter) = GiveUp::new();
+        tell.push(tell_starter);
+        let sessions = load.spawn(Arc::clone(point).open_loop(slots, told, starter));
+        Self { sessions, tell }
+    }
+
     fn give_up(&mut self, why: &'static str) {
         for tell in self.tell.drain(..) {
             let _ = tell.send(why);

@@ -1,0 +1,85 @@
+//! Engines by what they say of themselves.
+
+use serde_json::json;
+
+use super::*;
+
+fn found(models: Value) -> Found {
+    Found {
+        models: json!({ "data": [models] }),
+        version: None,
+        props: None,
+        info: None,
+    }
+}
+
+#[track_caller]
+fn check(found: &Found, engine: &str, version: Option<&str>) {
+    let probe = found.probe(false, false);
+    assert_eq!(
+        (probe.engine.as_str(), probe.version.as_deref()),
+        (engine, version)
+    );
+}
+
+#[test]
+fn engines_are_told_apart_by_what_they_say_of_themselves() {
+    let version = Some(json!({ "version": "0.32.0" }));
+    let props = Some(json!({ "total_slots": 4, "build_info": "b10434" }));
+    let sglang = Some(json!({ "model_path": "tiny", "version": "0.5.23" }));
+    check(
+        &Found {
+            version: version.clone(),
+            ..found(json!({ "id": "m", "owned_by": "vllm" }))
+        },
+        "vLLM",
+        Some("0.32.0"),
+    );
+    check(
+        &Found {
+            version,
+            ..found(json!({ "id": "m", "owned_by": "goodput-sim" }))
+        },
+        "Goodput simulator",
+        Some("0.32.0"),
+    );
+    check(
+        &Found {
+            props,
+            ..found(json!({ "id": "m", "owned_by": "llamacpp" }))
+        },
+        "llama.cpp",
+        Some("b10434"),
+    );
+    check(
+        &Found {
+            info: sglang,
+            ..found(json!({ "id": "m", "owned_by": "sglang" }))
+        },
+        "SGLang",
+        Some("0.5.23"),
+    );
+    check(&found(json!({ "id": "m" })), "unknown", None);
+}
+
+#[test]
+fn facts_are_what_the_engine_reports() {
+    let props = Some(json!({ "total_slots": 4, "default_generation_settings": { "n_ctx": 1024 } }));
+    let facts = Found {
+        props,
+        ..found(json!({ "id": "m" }))
+    }
+    .facts();
+    let facts: Vec<(&str, &str)> = facts
+        .iter()
+        .map(|(name, fact)| (name.as_str(), fact.value.as_str()))
+        .collect();
+    assert_eq!(facts, [("context length", "1024"), ("slots", "4")]);
+}
+
+#[test]
+fn no_field_is_longer_than_its_bound() {
+    let long = "x\n".repeat(5000);
+    let probe = found(json!({ "id": long })).probe(false, false);
+    assert_eq!(probe.models, ["x".repeat(FIELD_LIMIT)]);
+}
