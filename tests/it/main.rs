@@ -1,5 +1,9 @@
 //! Tests that cross crates, one module per feature.
 
+mod api; // REST, assets and pages
+mod auth; // who gets in
+mod bench; // goodput bench
+mod cli; // the rest of the command line
 mod store; // studies and what they measured, on both databases
 mod store_records; // a point's records as Parquet
 mod studio; // the studio, end to end on the simulator

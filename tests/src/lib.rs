@@ -2,4 +2,5 @@
 
 pub mod browser; // a real Chromium
 pub mod databases; // one test body, both databases
+pub mod edge; // a studio behind its edge
 pub mod samples; // small studies and records

@@ -13,7 +13,7 @@ use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
 
 /// Compare configurations: `?c=ID&c=ID`, the first is the baseline; `&slo=TEXT` judges by another SLO.
-#[utoipa::path(get, path = "/api/v1/compare", tag = "compare",
+#[utoipa::path(get, path = "/api/v1/compare", operation_id = "compare", tag = "compare",
     params(("c" = Vec<Uuid>, Query, description = "Configurations, once each; the first is the baseline."),
         ("slo" = Option<String>, Query, description = "Judges by this SLO instead of the baseline study's.")),
     responses((status = 200, body = schema::CompareView), (status = 404, body = Problem), (status = 422, body = Problem)))]

@@ -22,13 +22,13 @@ use crate::routes::Edge;
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Files that a workload can name.
-#[utoipa::path(get, path = "/api/v1/datasets", tag = "datasets", responses((status = 200, body = Vec<schema::DatasetRow>)))]
+#[utoipa::path(get, path = "/api/v1/datasets", operation_id = "list_datasets", tag = "datasets", responses((status = 200, body = Vec<schema::DatasetRow>)))]
 pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<DatasetRow>>> {
     Ok(Json(edge.studio.datasets(&actor).await?))
 }
 
 /// Upload a ShareGPT file: a JSON list of conversations, at most 1 GiB. A file of the same name is replaced.
-#[utoipa::path(put, path = "/api/v1/datasets/{file}", tag = "datasets", params(("file" = String, Path)),
+#[utoipa::path(put, path = "/api/v1/datasets/{file}", operation_id = "upload_dataset", tag = "datasets", params(("file" = String, Path)),
     request_body(content = Object, content_type = "application/json"),
     responses((status = 200, body = schema::DatasetRow), (status = 413, body = Problem), (status = 422, body = Problem)))]
 pub async fn upload(

@@ -26,7 +26,7 @@ pub struct NewEngine {
 }
 
 /// Say what is behind a URL: engine, version, models.
-#[utoipa::path(post, path = "/api/v1/probe", tag = "engines", request_body = schema::ProbeRequest,
+#[utoipa::path(post, path = "/api/v1/probe", operation_id = "probe_engine", tag = "engines", request_body = schema::ProbeRequest,
     responses((status = 200, body = schema::ProbeReport), (status = 422, body = Problem),
         (status = 502, body = Problem, description = "The engine did not answer, or not as an engine does.")))]
 pub async fn probe(
@@ -38,13 +38,13 @@ pub async fn probe(
 }
 
 /// Engines that were added, by name.
-#[utoipa::path(get, path = "/api/v1/engines", tag = "engines", responses((status = 200, body = Vec<schema::EngineRow>)))]
+#[utoipa::path(get, path = "/api/v1/engines", operation_id = "list_engines", tag = "engines", responses((status = 200, body = Vec<schema::EngineRow>)))]
 pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<EngineRow>>> {
     Ok(Json(edge.studio.engines(&actor).await?))
 }
 
 /// Add an engine, or replace the one of that name.
-#[utoipa::path(post, path = "/api/v1/engines", tag = "engines", request_body = NewEngine,
+#[utoipa::path(post, path = "/api/v1/engines", operation_id = "save_engine", tag = "engines", request_body = NewEngine,
     responses((status = 201, body = schema::EngineRow), (status = 422, body = Problem)))]
 pub async fn save(
     State(edge): State<Edge>,
@@ -58,7 +58,7 @@ pub async fn save(
 }
 
 /// Forget an engine. Studies keep what they recorded.
-#[utoipa::path(delete, path = "/api/v1/engines/{id}", tag = "engines", params(("id" = Uuid, Path)),
+#[utoipa::path(delete, path = "/api/v1/engines/{id}", operation_id = "delete_engine", tag = "engines", params(("id" = Uuid, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub async fn delete(
     State(edge): State<Edge>,

@@ -32,7 +32,7 @@ pub struct After {
 
 /// Follow a study: state changes, points as they begin and end (numbered, none is missed), progress (not numbered, may
 /// be missed). Each event's data is JSON with its `kind`.
-#[utoipa::path(get, path = "/api/v1/studies/{id}/events", tag = "studies", params(("id" = Uuid, Path), After),
+#[utoipa::path(get, path = "/api/v1/studies/{id}/events", operation_id = "follow_study", tag = "studies", params(("id" = Uuid, Path), After),
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 404, body = Problem)))]
 pub async fn events(
     State(edge): State<Edge>,

@@ -16,7 +16,7 @@ const KEEP: (header::HeaderName, &str) = (
 );
 
 /// Latencies of each request: a versioned block of little-endian columns.
-#[utoipa::path(get, path = "/api/v1/points/{id}/scores", tag = "points", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/v1/points/{id}/scores", operation_id = "get_scores", tag = "points", params(("id" = Uuid, Path)),
     responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn scores(
     State(edge): State<Edge>,
@@ -32,7 +32,7 @@ pub async fn scores(
 }
 
 /// Every record of the point, one row a request.
-#[utoipa::path(get, path = "/api/v1/points/{id}/records.parquet", tag = "points", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/v1/points/{id}/records.parquet", operation_id = "get_records", tag = "points", params(("id" = Uuid, Path)),
     responses((status = 200, content_type = "application/vnd.apache.parquet", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn records(
     State(edge): State<Edge>,

@@ -23,7 +23,7 @@ pub struct NewShare {
 }
 
 /// A study's links. Their paths are not among what is kept.
-#[utoipa::path(get, path = "/api/v1/studies/{id}/shares", tag = "shares", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/v1/studies/{id}/shares", operation_id = "list_shares", tag = "shares", params(("id" = Uuid, Path)),
     responses((status = 200, body = Vec<schema::ShareRow>), (status = 404, body = Problem)))]
 pub async fn list(
     State(edge): State<Edge>,
@@ -34,7 +34,7 @@ pub async fn list(
 }
 
 /// Mint a link. Its path is told this once.
-#[utoipa::path(post, path = "/api/v1/studies/{id}/shares", tag = "shares", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/v1/studies/{id}/shares", operation_id = "create_share", tag = "shares", params(("id" = Uuid, Path)),
     request_body = NewShare, responses((status = 201, body = schema::ShareRow), (status = 404, body = Problem)))]
 pub async fn create(
     State(edge): State<Edge>,
@@ -49,7 +49,7 @@ pub async fn create(
 }
 
 /// Revoke a link at once.
-#[utoipa::path(delete, path = "/api/v1/shares/{id}", tag = "shares", params(("id" = Uuid, Path)),
+#[utoipa::path(delete, path = "/api/v1/shares/{id}", operation_id = "revoke_share", tag = "shares", params(("id" = Uuid, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub async fn revoke(
     State(edge): State<Edge>,

@@ -23,13 +23,13 @@ pub struct SloText {
 }
 
 /// Named SLOs, by name.
-#[utoipa::path(get, path = "/api/v1/slos", tag = "slos", responses((status = 200, body = Vec<schema::NamedSlo>)))]
+#[utoipa::path(get, path = "/api/v1/slos", operation_id = "list_slos", tag = "slos", responses((status = 200, body = Vec<schema::NamedSlo>)))]
 pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<NamedSlo>>> {
     Ok(Json(edge.studio.slos(&actor).await?))
 }
 
 /// Add or replace a named SLO.
-#[utoipa::path(put, path = "/api/v1/slos/{name}", tag = "slos", params(("name" = String, Path)),
+#[utoipa::path(put, path = "/api/v1/slos/{name}", operation_id = "save_slo", tag = "slos", params(("name" = String, Path)),
     request_body = SloText, responses((status = 204), (status = 422, body = Problem)))]
 pub async fn save(
     State(edge): State<Edge>,
@@ -42,7 +42,7 @@ pub async fn save(
 }
 
 /// Forget a named SLO.
-#[utoipa::path(delete, path = "/api/v1/slos/{name}", tag = "slos", params(("name" = String, Path)),
+#[utoipa::path(delete, path = "/api/v1/slos/{name}", operation_id = "delete_slo", tag = "slos", params(("name" = String, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub async fn delete(
     State(edge): State<Edge>,

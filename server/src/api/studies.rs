@@ -37,7 +37,7 @@ pub struct Launched {
 }
 
 /// Studies, newest first.
-#[utoipa::path(get, path = "/api/v1/studies", tag = "studies", params(Filter),
+#[utoipa::path(get, path = "/api/v1/studies", operation_id = "list_studies", tag = "studies", params(Filter),
     responses((status = 200, body = Vec<schema::StudyRow>)))]
 pub async fn list(
     State(edge): State<Edge>,
@@ -64,7 +64,7 @@ pub async fn list(
 }
 
 /// Check a study and put it in the queue.
-#[utoipa::path(post, path = "/api/v1/studies", tag = "studies", request_body = schema::StudySpec,
+#[utoipa::path(post, path = "/api/v1/studies", operation_id = "launch_study", tag = "studies", request_body = schema::StudySpec,
     responses((status = 201, body = Launched), (status = 422, body = Problem, description = "Errors at fields.")))]
 pub async fn launch(
     State(edge): State<Edge>,
@@ -77,7 +77,7 @@ pub async fn launch(
 }
 
 /// One study with its points.
-#[utoipa::path(get, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(get, path = "/api/v1/studies/{id}", operation_id = "get_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 200, body = schema::StudyView), (status = 404, body = Problem)))]
 pub async fn show(
     State(edge): State<Edge>,
@@ -88,7 +88,7 @@ pub async fn show(
 }
 
 /// Rename, tag, note. What is left out stays.
-#[utoipa::path(patch, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(patch, path = "/api/v1/studies/{id}", operation_id = "edit_study", tag = "studies", params(("id" = Uuid, Path)),
     request_body = schema::StudyEdit, responses((status = 204), (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub async fn edit(
     State(edge): State<Edge>,
@@ -101,7 +101,7 @@ pub async fn edit(
 }
 
 /// Hide a study. `undelete` brings it back for 30 days.
-#[utoipa::path(delete, path = "/api/v1/studies/{id}", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(delete, path = "/api/v1/studies/{id}", operation_id = "delete_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub async fn delete(
     State(edge): State<Edge>,
@@ -113,7 +113,7 @@ pub async fn delete(
 }
 
 /// Bring a hidden study back.
-#[utoipa::path(post, path = "/api/v1/studies/{id}/undelete", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/v1/studies/{id}/undelete", operation_id = "undelete_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub async fn undelete(
     State(edge): State<Edge>,
@@ -125,7 +125,7 @@ pub async fn undelete(
 }
 
 /// Stop a study. Points already finished are kept.
-#[utoipa::path(post, path = "/api/v1/studies/{id}/stop", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/v1/studies/{id}/stop", operation_id = "stop_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub async fn stop(
     State(edge): State<Edge>,
@@ -137,7 +137,7 @@ pub async fn stop(
 }
 
 /// Put an interrupted, stopped or failed study back in the queue. Points that were begun are measured whole.
-#[utoipa::path(post, path = "/api/v1/studies/{id}/resume", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/v1/studies/{id}/resume", operation_id = "resume_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub async fn resume(
     State(edge): State<Edge>,
@@ -149,7 +149,7 @@ pub async fn resume(
 }
 
 /// Go on with a study that waits for its engine to be restarted.
-#[utoipa::path(post, path = "/api/v1/studies/{id}/proceed", tag = "studies", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/api/v1/studies/{id}/proceed", operation_id = "proceed_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub async fn proceed(
     State(edge): State<Edge>,

@@ -1,0 +1,292 @@
+//! `goodput bench` against the simulator: what scripts outside rely on.
+
+use std::path::Path;
+
+use measure::knobs::Knobs;
+use serde_json::Value;
+
+/// Runs the command line in a thread of its own, as `main` does.
+pub fn goodput(args: &[&str]) -> u8 {
+    let args: Vec<_> = std::iter::once("goodput")
+        .chain(args.iter().copied())
+        .map(Into::into)
+        .collect();
+    std::thread::spawn(move || server::cli::run(args))
+        .join()
+        .expect("no panic")
+}
+
+fn engine() -> anyhow::Result<sim::Running> {
+    Ok(sim::start(sim::Config::preset("tiny", &Knobs::new())?)?)
+}
+
+fn read(path: &Path) -> anyhow::Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+/// Runs against a fresh simulator and reads the JSON file.
+fn bench(args: &[&str]) -> anyhow::Result<(u8, Value)> {
+    let (engine, dir) = (engine()?, tempfile::tempdir()?);
+    let file = dir.path().join("out.json");
+    let file_text = file.to_string_lossy();
+    let base = [
+        "bench",
+        "--url",
+        &engine.url,
+        "--input-tokens",
+        "16",
+        "--output-tokens",
+        "8",
+        "--json",
+        &file_text,
+    ];
+    let status = goodput(&[&base, args].concat());
+    Ok((status, read(&file)?))
+}
+
+#[test]
+fn every_scheduled_request_has_a_record() -> anyhow::Result<()> {
+    let (status, json) = bench(&[
+        "--rate",
+        "50",
+        "--requests",
+        "12",
+        "--warmup",
+        "3",
+        "--seed",
+        "7",
+    ])?;
+    assert_eq!(status, 0);
+    let requests = json["requests"].as_array().expect("records");
+    assert_eq!(requests.len(), 12, "warm-up left out");
+    let scheduled: Vec<u64> = requests
+        .iter()
+        .filter_map(|it| it["scheduled_ns"].as_u64())
+        .collect();
+    assert!(
+        scheduled.len() == 12 && scheduled.is_sorted(),
+        "{scheduled:?}"
+    );
+    let fields = [
+        "request_id",
+        "scheduled_ns",
+        "sent_ns",
+        "headers_ns",
+        "ttft_ns",
+        "ttfa_ns",
+        "e2e_ns",
+        "gaps_ns",
+        "chunk_count",
+        "prompt_tokens",
+        "output_tokens",
+        "token_source",
+        "outcome",
+        "error_kind",
+        "http_status",
+        "finish_reason",
+    ];
+    for request in requests {
+        for field in fields {
+            assert!(request.get(field).is_some(), "{field} is missing");
+        }
+        assert_eq!(
+            (&request["outcome"], &request["error_kind"]),
+            (&"ok".into(), &Value::Null)
+        );
+        assert_eq!(
+            (&request["output_tokens"], &request["token_source"]),
+            (&8.into(), &"usage".into())
+        );
+        let gaps = request["gaps_ns"].as_array().map_or(0, Vec::len) as u64;
+        assert_eq!(request["chunk_count"].as_u64(), Some(gaps + 1));
+        assert!(request["ttft_ns"].as_u64() <= request["e2e_ns"].as_u64());
+        assert!(request.get("text").is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_summary_counts_and_names_its_percentiles() -> anyhow::Result<()> {
+    let (_, json) = bench(&["--requests", "10"])?;
+    let summary = &json["summary"];
+    assert_eq!(
+        (
+            &summary["scheduled"],
+            &summary["completed"],
+            &summary["failed"]
+        ),
+        (&10.into(), &10.into(), &0.into())
+    );
+    for field in ["duration_ns", "output_tokens_per_s"] {
+        assert!(
+            summary[field].as_f64().is_some_and(|value| 0.0 < value),
+            "{field}"
+        );
+    }
+    for field in ["offered_rate", "sent_rate"] {
+        assert!(summary.get(field).is_some(), "{field}");
+    }
+    for metric in [
+        "ttft",
+        "ttfa",
+        "scheduled_ttft",
+        "tpot",
+        "itl",
+        "stall",
+        "e2e",
+    ] {
+        let it = &summary[metric];
+        assert!(
+            it["count"].as_u64().is_some_and(|count| 0 < count),
+            "{metric}"
+        );
+        for percentile in ["p50", "p95", "p99"] {
+            assert!(
+                it[format!("{percentile}_ns")].is_u64(),
+                "{metric} {percentile}: {it}"
+            );
+            assert_eq!(it[format!("{percentile}_unbounded")], false);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_same_seed_asks_the_same() -> anyhow::Result<()> {
+    let starts = |json: &Value| {
+        let requests = json["requests"].as_array().cloned().unwrap_or_default();
+        requests
+            .iter()
+            .map(|it| {
+                (
+                    it["scheduled_ns"].clone(),
+                    it["prompt_tokens"].clone(),
+                    it["text"].clone(),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let args = ["--rate", "100", "--requests", "8", "--text"];
+    let (one, two) = (bench(&args)?.1, bench(&args)?.1);
+    assert_eq!(starts(&one), starts(&two));
+    assert!(
+        one["requests"][0]["text"]
+            .as_str()
+            .is_some_and(|text| !text.is_empty())
+    );
+    assert!(one["requests"][0].get("reasoning_text").is_some());
+    assert_ne!(
+        starts(&one),
+        starts(&bench(&[&args[..], &["--seed", "1"]].concat())?.1)
+    );
+    Ok(())
+}
+
+#[test]
+fn completions_closed_loops_and_caps_work() -> anyhow::Result<()> {
+    let streams = |json: &Value| {
+        json["summary"]["max_in_flight"]
+            .as_u64()
+            .unwrap_or_default()
+    };
+    let (status, json) = bench(&[
+        "--api",
+        "openai.completions",
+        "--concurrency",
+        "2",
+        "--requests",
+        "10",
+    ])?;
+    assert_eq!((status, streams(&json)), (0, 2));
+    let (status, json) = bench(&["--rate", "2000", "--concurrency", "3", "--requests", "30"])?;
+    assert!(status == 0 && streams(&json) <= 3, "{}", streams(&json));
+    Ok(())
+}
+
+#[test]
+fn an_engine_that_cannot_be_used_is_status_3() -> anyhow::Result<()> {
+    let gone = format!(
+        "http://{}",
+        std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?
+    );
+    assert_eq!(goodput(&["bench", "--url", &gone]), 3);
+    assert_eq!(
+        goodput(&[
+            "bench",
+            "--url",
+            &gone,
+            "--no-probe",
+            "--model",
+            "m",
+            "--requests",
+            "1"
+        ]),
+        3
+    );
+    let engine = engine()?;
+    assert_eq!(
+        goodput(&["bench", "--url", &engine.url, "--model", "another"]),
+        3
+    );
+    Ok(())
+}
+
+#[test]
+fn no_success_is_status_1_and_still_a_file() -> anyhow::Result<()> {
+    let (engine, dir) = (engine()?, tempfile::tempdir()?);
+    let file = dir.path().join("out.json");
+    let args = [
+        "bench",
+        "--url",
+        &engine.url,
+        "--no-probe",
+        "--model",
+        "another",
+        "--requests",
+        "3",
+        "--json",
+        &file.to_string_lossy(),
+    ];
+    assert_eq!(goodput(&args), 1);
+    let json = read(&file)?;
+    assert_eq!(
+        (&json["summary"]["completed"], &json["summary"]["failed"]),
+        (&0.into(), &3.into())
+    );
+    let (request, ttft) = (&json["requests"][0], &json["summary"]["ttft"]);
+    assert_eq!(
+        (&request["outcome"], &request["error_kind"]),
+        (&"error".into(), &"http_status".into())
+    );
+    assert_eq!(
+        (&request["http_status"], &request["ttft_ns"]),
+        (&404.into(), &Value::Null)
+    );
+    assert_eq!(
+        (&ttft["p99_ns"], &ttft["p99_unbounded"]),
+        (&Value::Null, &true.into())
+    );
+    Ok(())
+}
+
+#[test]
+fn bad_arguments_are_status_2() -> anyhow::Result<()> {
+    let engine = engine()?;
+    let url = ["bench", "--url", engine.url.as_str()];
+    let bad: [&[&str]; 8] = [
+        &["--rate", "0"],
+        &["--rate", "-3"],
+        &["--requests", "0"],
+        &["--api", "grpc"],
+        &["--workload", "sharegpt:/nowhere/file.json"],
+        &["--json", "/nowhere/out.json"],
+        &["--api-key-env", "GOODPUT_TEST_NO_SUCH_KEY"],
+        &["--no-probe"],
+    ];
+    for args in bad {
+        assert_eq!(goodput(&[&url, args].concat()), 2, "{args:?}");
+    }
+    assert_eq!(goodput(&["bench"]), 2);
+    assert_eq!(goodput(&["bench", "--url", "not a url"]), 2);
+    Ok(())
+}
