@@ -21,7 +21,7 @@ use canvas::{At, Canvas, Colour, Font};
 /// What link previews ask for: 1200 x 630.
 const SIZE: (usize, usize) = (1200, 630);
 /// The plot within it: left, top, right, bottom.
-const PLOT: [f32; 4] = [130.0, 210.0, 1150.0, 540.0];
+const PLOT: [f32; 4] = [130.0, 196.0, 1150.0, 540.0];
 const INK: Colour = [28, 32, 38];
 const FAINT: Colour = [110, 118, 128];
 const GRID: Colour = [226, 229, 233];
@@ -60,8 +60,22 @@ fn draw(study: &StudyView) -> Canvas {
     {
         let y = plot.y(limit.at_most.as_secs_f64());
         canvas.dashes((PLOT[0], y), (PLOT[2], y), 3.0, ACCENT);
+        canvas.text(
+            PLOT[0] as usize + 8,
+            y as usize + 6,
+            "SLO",
+            Font::Text,
+            ACCENT,
+        );
     }
     for (index, configuration) in study.configurations.iter().enumerate() {
+        for rate in above_capacity(study, index as u32) {
+            arrow(
+                &mut canvas,
+                plot.at(rate, plot.ttfts.1),
+                SERIES[index % SERIES.len()],
+            );
+        }
         let colour = SERIES[index % SERIES.len()];
         let dots: Vec<At> = curve(study, index as u32)
             .map(|(rate, ttft)| plot.at(rate, ttft))
@@ -135,6 +149,27 @@ fn curve(study: &StudyView, configuration: u32) -> impl Iterator<Item = (f64, f6
     dots.into_iter()
 }
 
+/// Rates at which latencies only grow: no value, a direction.
+fn above_capacity(study: &StudyView, configuration: u32) -> impl Iterator<Item = f64> {
+    let mine = study
+        .points
+        .iter()
+        .filter(move |point| point.configuration == configuration);
+    mine.filter_map(|point| {
+        let summary = point.summary.as_ref()?;
+        point.level.rate()?;
+        let above = matches!(summary.capacity, Capacity::Above { .. });
+        summary.offered_rate.filter(|rate| above && 0.0 < *rate)
+    })
+}
+
+fn arrow(canvas: &mut Canvas, (x, y): At, colour: Colour) {
+    let (tip, end) = ((x, y + 4.0), (x, y + 34.0));
+    for from in [end, (x - 9.0, y + 15.0), (x + 9.0, y + 15.0)] {
+        canvas.line(from, tip, 4.0, colour);
+    }
+}
+
 fn value(point: &PointView) -> Option<(f64, f64)> {
     let summary = point.summary.as_ref()?;
     let is_void = point
@@ -170,8 +205,10 @@ impl Plot {
             .iter()
             .filter(|bound| bound.metric == Metric::Ttft);
         let limits = limits.map(|bound| bound.at_most.as_secs_f64());
+        let arrows =
+            (0..study.configurations.len()).flat_map(|index| above_capacity(study, index as u32));
         Self {
-            rates: range(dots.iter().map(|dot| dot.0), (0.5, 32.0)),
+            rates: range(dots.iter().map(|dot| dot.0).chain(arrows), (0.5, 32.0)),
             ttfts: range(dots.iter().map(|dot| dot.1).chain(limits), (0.01, 10.0)),
         }
     }

@@ -27,7 +27,7 @@ const NOT_USABLE: u8 = 3;
 /// An engine that says nothing for so long when it is asked who it is.
 const PROBE_LIMIT: Duration = Duration::from_secs(15);
 
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub(super) struct BenchArgs {
     /// The engine's base URL, with or without /v1
     #[arg(long)]
@@ -88,7 +88,7 @@ pub(super) struct BenchArgs {
     json: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     #[value(name = "openai.chat")]
     Chat,
@@ -96,7 +96,7 @@ enum Dialect {
     Completions,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Spread {
     Poisson,
     Constant,
@@ -363,7 +363,7 @@ mod tests {
     #[track_caller]
     fn level(line: &str, expected: &str) {
         assert_eq!(
-            parse(line).ok().expect("arguments").level().to_string(),
+            parse(line).expect("arguments").level().to_string(),
             expected
         );
     }
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn lengths_belong_to_synthetic_requests() {
-        let workload = |line: &str| parse(line).ok().expect("arguments").workload();
+        let workload = |line: &str| parse(line).expect("arguments").workload();
         assert!(workload("--workload sharegpt-shaped --input-tokens 5").is_err());
         let (input, output) = (Lengths::Fixed { tokens: 5 }, Lengths::Fixed { tokens: 128 });
         assert_eq!(
