@@ -39,7 +39,7 @@ pub(super) struct BenchArgs {
     #[arg(long)]
     model: Option<String>,
     /// Arrivals per second, or inf for all at once [default: inf]
-    #[arg(long, value_name = "R|inf", value_parser = parse_rate)]
+    #[arg(long, value_name = "R|inf", allow_negative_numbers = true, value_parser = parse_rate)]
     rate: Option<Level>,
     /// With a rate: most requests in flight. Without: so many streams, each starting its next request when one ends
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]

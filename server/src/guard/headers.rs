@@ -9,14 +9,10 @@ use axum::response::Response;
 const NOT_A_PAGE: &str = "default-src 'none'; style-src 'self'; img-src 'self'; \
                           form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const ALWAYS: [(HeaderName, &str); 5] = [
+const ALWAYS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
     (header::CONTENT_SECURITY_POLICY, NOT_A_PAGE),
 ];
 

@@ -29,11 +29,16 @@ pub(super) fn introduction(spec: &StudySpec) -> String {
         .map(|configuration| configuration.name.as_str())
         .collect();
     format!(
-        "\n{}\n  engine    simulated: no real engine is measured\n  workload  {}\n  rates     {} per second, {:?} starts, seed {}\n  \
+        "\n{}\n  engine    simulated: no real engine is measured\n  workload  {}\n  rates     {} {} per second, {:?} starts, seed {}\n  \
          compared  {}\n  SLO       {}\n  points    {}, about {:.0} minutes\n",
         spec.name,
         spec.workload,
         levels.join(", "),
+        if spec.workload.is_multi_turn() {
+            "sessions"
+        } else {
+            "requests"
+        },
         spec.arrival,
         spec.seed.0,
         names.join(" with "),
