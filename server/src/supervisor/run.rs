@@ -75,7 +75,8 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
     };
     let outcome = run.measure().await;
     let (state, problem) = run.ending(outcome);
-    if run.control.halted.is_cancelled() && run.control.why() == Why::LeaseLost {
+    // Whoever has the engine now may be measuring this very study: it is not ours to end.
+    if matches!(parts.store.heartbeat(study, parts.worker).await, Ok(None)) {
         return warn!(%study, "study {study} lost its engine to another server");
     }
     match end(supervisor, &mut run.model, state, problem).await {
