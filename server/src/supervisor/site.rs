@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, StudyState};
 use load::{Engine, EngineOptions, Probe};
-use measure::knobs::{Fact, Facts, Knobs, Source};
+use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
 use super::run::{Halt, Run};
@@ -42,6 +42,7 @@ impl Run<'_> {
         };
         let probe = probe(&endpoint).await?;
         let endpoint = with_model(endpoint, &probe)?;
+        check_declared(&spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
         self.record_facts(configuration, facts(&spec, &endpoint, probe, &set))
             .await?;
@@ -216,16 +217,42 @@ fn with_model(mut endpoint: Endpoint, probe: &Probe) -> Result<Endpoint, Halt> {
     )))
 }
 
+/// A knob that the engine reports must be as the configuration declares it: a restart may have been forgotten.
+fn check_declared(spec: &ConfigurationSpec, probe: &Probe) -> Result<(), Halt> {
+    for (name, declared) in &spec.knobs {
+        let Some(fact) = probe.facts.get(&format!("knob:{name}")) else {
+            continue;
+        };
+        let (reported, declared) = (knob_text(&fact.value), knob_text(&declared.to_string()));
+        if reported != declared {
+            return Err(Halt::Failed(format!(
+                "The engine reports {name} {reported}, but the configuration {} declares {declared}. Restart the engine so, then resume the study.",
+                spec.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A knob's value as one spelling: engines write `True`, people `on`.
+fn knob_text(value: &str) -> String {
+    KnobValue::from(value.to_lowercase().as_str()).to_string()
+}
+
 /// Everything known of a configuration: what the engine reports, what the studio set, what a person declared.
 fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knobs) -> Facts {
     let Probe {
         engine,
         version,
         models,
-        facts,
+        facts: mut all,
         ..
     } = probe;
-    let mut all = facts;
+    for (name, fact) in &mut all {
+        if name.starts_with("knob:") {
+            fact.value = knob_text(&fact.value);
+        }
+    }
     let mut tell = |name: &str, value: String, source| {
         all.entry(name.to_owned()).or_insert(Fact { value, source });
     };
@@ -242,10 +269,18 @@ fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knob
         tell("version", version, Source::Engine);
     }
     for (name, value) in set {
-        tell(&format!("knob:{name}"), value.to_string(), Source::Engine);
+        tell(
+            &format!("knob:{name}"),
+            knob_text(&value.to_string()),
+            Source::Engine,
+        );
     }
     for (name, value) in &spec.knobs {
-        tell(&format!("knob:{name}"), value.to_string(), Source::Declared);
+        tell(
+            &format!("knob:{name}"),
+            knob_text(&value.to_string()),
+            Source::Declared,
+        );
     }
     all
 }
@@ -288,6 +323,19 @@ mod tests {
             changed(&before, &known(&[("version", "2")]))
                 .is_some_and(|text| text.contains("version was 1 and is 2"))
         );
+    }
+
+    #[test]
+    fn a_knob_has_one_spelling() {
+        for (value, text) in [
+            ("True", "on"),
+            ("off", "off"),
+            ("0.90", "0.9"),
+            ("64", "64"),
+            ("FP8", "fp8"),
+        ] {
+            assert_eq!(knob_text(value), text);
+        }
     }
 
     #[test]

@@ -93,7 +93,7 @@ async fn another_slo_judges_all_points_anew() {
         let view = finished(&studio, small_study()).await?;
         let id = view.configurations[0].id;
         let page = studio
-            .compare(&ME, vec![id, id], Some("ttft:p95<1ms attain>=95%".parse()?))
+            .compare(&ME, vec![id, id], Some("e2e:p95<1ms attain>=95%".parse()?))
             .await?;
         let good = |judged: &Option<measure::slo::Judgement>| judged.as_ref().map(|it| it.good);
         assert_eq!(good(&page.configurations[0].points[0].judgement), Some(0));

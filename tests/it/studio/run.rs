@@ -353,8 +353,9 @@ async fn a_study_waits_for_a_person_who_restarts_the_engine() {
         studio.proceed(&ME, id).await?;
         let view = until_state(&studio, id, StudyState::Finished).await?;
         assert_eq!(view.problem, None);
+        // The engine reports it: what a person declared is confirmed.
         let fact = &view.configurations[1].facts["knob:max-num-seqs"];
-        assert_eq!((fact.value.as_str(), fact.source), ("64", Source::Declared));
+        assert_eq!((fact.value.as_str(), fact.source), ("64", Source::Engine));
         Ok(())
     })
     .await;
@@ -472,6 +473,32 @@ async fn an_engine_that_was_taken_off_the_list_gets_no_load() {
             .expect_err("fails")
             .to_string();
         assert!(error.contains("not among your engines"), "{error}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_contradicts_what_is_declared_is_not_measured() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (_running, endpoint) = engine()?;
+        studio
+            .save_engine(&ME, "mine".into(), endpoint.clone())
+            .await?;
+        let mut spec = small_study();
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        spec.configurations = vec![configuration("few", &[("max-num-seqs", "7")])];
+        let id = studio.launch(&ME, spec).await?;
+        let error = until_state(&studio, id, StudyState::Finished)
+            .await
+            .expect_err("fails")
+            .to_string();
+        assert!(
+            error.contains("max-num-seqs") && error.contains("declares 7"),
+            "{error}"
+        );
         Ok(())
     })
     .await;
