@@ -25,15 +25,15 @@ const PLOT: [f32; 4] = [130.0, 196.0, 1150.0, 540.0];
 const INK: Colour = [28, 32, 38];
 const FAINT: Colour = [110, 118, 128];
 const GRID: Colour = [226, 229, 233];
-const ACCENT: Colour = [190, 60, 20];
-/// Okabe-Ito, in the order of every page.
+const ACCENT: Colour = [75, 63, 200];
+/// In the order of every page (public/css/tokens.css).
 const SERIES: [Colour; 6] = [
     [0, 114, 178],
-    [230, 159, 0],
+    [213, 94, 0],
     [0, 158, 115],
     [204, 121, 167],
-    [86, 180, 233],
-    [213, 94, 0],
+    [185, 127, 0],
+    [46, 147, 204],
 ];
 
 /// `GET /s/{token}/preview.png`
