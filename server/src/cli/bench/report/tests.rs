@@ -1,0 +1,128 @@
+//! Tests of the module above.
+
+use measure::request::{Chunk, ChunkKind, ErrorKind, TokenSource};
+
+use super::*;
+
+fn record(index: u64, outcome: Outcome) -> RequestRecord {
+    let at = |millis: u64| Nanos::from_millis(index * 100 + millis);
+    let is_ok = outcome == Outcome::Ok;
+    let chunk = |millis| Chunk {
+        at: at(millis),
+        kind: ChunkKind::Answer,
+        tokens: None,
+    };
+    RequestRecord {
+        request_id: format!("bench-{index}"),
+        session: index as u32,
+        turn: 0,
+        scheduled: at(0),
+        sent: Some(at(1)),
+        headers: is_ok.then(|| at(3)),
+        chunks: if is_ok {
+            vec![chunk(21), chunk(31), chunk(41)]
+        } else {
+            vec![]
+        },
+        finish: is_ok.then(|| at(41)),
+        end: Some(at(42)),
+        outcome,
+        error_detail: None,
+        http_status: Some(200),
+        retry_after: None,
+        finish_reason: is_ok.then(|| "length".into()),
+        prompt_tokens: Some(8),
+        cached_tokens: None,
+        output_tokens: is_ok.then_some(3),
+        token_source: if is_ok {
+            TokenSource::Usage
+        } else {
+            TokenSource::None
+        },
+        input_tokens_planned: 8,
+        output_tokens_asked: 3,
+        connected_fresh: false,
+        coalesced_reads: 0,
+        warnings: vec![],
+        text: Some("a b c".into()),
+        reasoning_text: None,
+    }
+}
+
+fn run(failures: u64) -> PointRun {
+    let of = |index| {
+        if index < failures {
+            Outcome::Error(ErrorKind::Truncated)
+        } else {
+            Outcome::Ok
+        }
+    };
+    let records = (0..20).map(|index| record(index, of(index))).collect();
+    PointRun {
+        records,
+        client: Default::default(),
+        started_unix_ms: 0,
+        stopped: false,
+    }
+}
+
+#[test]
+fn a_record_counts_from_its_sending() {
+    let json = request(&record(2, Outcome::Ok), false);
+    assert_eq!(json["scheduled_ns"], 200_000_000);
+    assert_eq!(json["sent_ns"], 201_000_000);
+    assert_eq!(json["headers_ns"], 2_000_000);
+    assert_eq!(json["ttft_ns"], 20_000_000);
+    assert_eq!(json["e2e_ns"], 40_000_000);
+    assert_eq!(json["gaps_ns"], json!([10_000_000, 10_000_000]));
+    assert_eq!(
+        (&json["outcome"], &json["token_source"]),
+        (&json!("ok"), &json!("usage"))
+    );
+    assert!(json.get("text").is_none());
+    assert_eq!(request(&record(2, Outcome::Ok), true)["text"], "a b c");
+}
+
+#[test]
+fn what_has_no_value_is_null() {
+    let json = request(&record(0, Outcome::Error(ErrorKind::Truncated)), false);
+    for field in [
+        "headers_ns",
+        "ttft_ns",
+        "ttfa_ns",
+        "e2e_ns",
+        "output_tokens",
+        "finish_reason",
+    ] {
+        assert_eq!(json[field], Value::Null, "{field}");
+    }
+    assert_eq!(
+        (&json["outcome"], &json["error_kind"]),
+        (&json!("error"), &json!("truncated"))
+    );
+    assert_eq!(json["token_source"], "none");
+}
+
+#[test]
+fn failures_make_a_percentile_unbounded() {
+    let run = run(1);
+    let json = Report::of(&run, Discipline::OpenLoop).json(&run.records, false);
+    let ttft = &json["summary"]["ttft"];
+    assert_eq!(
+        (&ttft["count"], &ttft["p50_unbounded"]),
+        (&json!(20), &json!(false))
+    );
+    assert_eq!(
+        (&ttft["p99_ns"], &ttft["p99_unbounded"]),
+        (&Value::Null, &json!(true))
+    );
+    assert_eq!(
+        (&json["summary"]["completed"], &json["summary"]["failed"]),
+        (&json!(19), &json!(1))
+    );
+}
+
+#[test]
+fn the_block_is_the_one_that_people_know() {
+    insta::assert_snapshot!(Report::of(&run(0), Discipline::OpenLoop).block(Some(10.0), None));
+}

@@ -1,0 +1,77 @@
+//! Tests of the module above.
+
+use clap::Parser;
+
+use super::*;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    bench: BenchArgs,
+}
+
+fn parse(line: &str) -> Result<BenchArgs, clap::Error> {
+    let words = ["bench", "--url", "http://127.0.0.1:1"]
+        .into_iter()
+        .chain(line.split_whitespace());
+    Line::try_parse_from(words).map(|line| line.bench)
+}
+
+#[track_caller]
+fn level(line: &str, expected: &str) {
+    assert_eq!(
+        parse(line).expect("arguments").level().to_string(),
+        expected
+    );
+}
+
+#[test]
+fn rate_and_concurrency_say_how_requests_come() {
+    level("", "inf");
+    level("--rate inf", "inf");
+    level("--rate 2.5", "2.5");
+    level("--rate 2.5 --concurrency 8", "2.5");
+    level("--concurrency 8", "c=8");
+    level("--rate inf --concurrency 8", "c=8");
+}
+
+#[test]
+fn bad_arguments_are_refused_before_anything_is_sent() {
+    for line in [
+        "--rate 0",
+        "--rate -1",
+        "--rate nan",
+        "--rate c=3",
+        "--concurrency 0",
+        "--requests 0",
+        "--api grpc",
+        "--workload sharegpt:",
+        "--header x",
+    ] {
+        assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn lengths_belong_to_synthetic_requests() {
+    let workload = |line: &str| parse(line).expect("arguments").workload();
+    assert!(workload("--workload sharegpt-shaped --input-tokens 5").is_err());
+    let (input, output) = (Lengths::Fixed { tokens: 5 }, Lengths::Fixed { tokens: 128 });
+    assert_eq!(
+        workload("--input-tokens 5"),
+        Ok(Workload::Synthetic { input, output })
+    );
+}
+
+#[test]
+fn a_model_is_one_that_the_engine_serves() {
+    let served = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(choose(None, &served(&["a"])), Ok("a".into()));
+    assert_eq!(choose(Some("a"), &served(&["b", "a"])), Ok("a".into()));
+    assert_eq!(choose(Some("a"), &[]), Ok("a".into()));
+    assert_eq!(
+        choose(Some("x"), &served(&["a", "b"])),
+        Err("the engine does not serve the model \"x\"; it serves a, b".into())
+    );
+    assert!(choose(None, &served(&["a", "b"])).is_err());
+}
