@@ -69,6 +69,7 @@ pub fn is_live(state: StudyState) -> bool {
 pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSignal<bool> {
     let (broken, set_broken) = signal(false);
     let attempt = RwSignal::new(0_u32);
+    let failures = StoredValue::new(0_u32);
     let live = Memo::new(move |_| view.with(|view| is_live(view.state)));
     // The effect keeps its connection as its value: it closes when the effect runs again or the page goes.
     Effect::new(move |_| {
@@ -79,14 +80,14 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
         }
         let hear = move |number: Option<u64>, event| {
             set_broken.set(false);
+            failures.set_value(0);
             hear(view, underway, number, event);
         };
         let lost = move || {
             set_broken.set(true);
-            set_timeout(
-                move || resume(view, attempt),
-                pause(attempt.get_untracked()),
-            );
+            let again = pause(failures.get_value());
+            failures.update_value(|failures| *failures = failures.saturating_add(1));
+            set_timeout(move || resume(view, attempt), again);
         };
         let (id, after) = view.with_untracked(|view| (view.id, view.last_event));
         Connection::open(

@@ -108,9 +108,7 @@ pub fn StudyBody(
 ) -> impl IntoView {
     let page = page(study, rights);
     let owner = page.is_owner();
-    if owner {
-        keep_in_url(page.state);
-    }
+    keep_in_url(page.state);
     let broken = if owner {
         live::follow(page.known, page.underway)
     } else {

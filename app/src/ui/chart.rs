@@ -308,8 +308,20 @@ fn follow_theme(theme: RwSignal<u32>) {
             theme.try_update(|count| *count += 1);
         });
         query.set_onchange(Some(change.as_ref().unchecked_ref()));
-        Some((query, change))
+        Some(Watched { query, _change: change })
     });
+}
+
+/// The system's colour scheme, watched for as long as this is kept.
+struct Watched {
+    query: web_sys::MediaQueryList,
+    _change: Closure<dyn Fn()>,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.query.set_onchange(None);
+    }
 }
 
 /// Fits the chart to its place. The effect's value keeps the observer for as long as the chart stands.

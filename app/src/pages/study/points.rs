@@ -128,7 +128,7 @@ fn Row(point: PointView, around: Around) -> impl IntoView {
             </td>
             {match point.summary.clone() {
                 Some(summary) => view! { <Numbers summary point=point.clone() /> }.into_any(),
-                None => view! { <td colspan="14" data-label="state"><Badge word=point_word(point.state) /></td> }.into_any(),
+                None => view! { <td colspan="15" data-label="state"><Badge word=point_word(point.state) /></td> }.into_any(),
             }}
             {owner.then(|| view! { <td data-label="raw">{finished.then(|| view! { <a href=raw download="" rel="external">"parquet"</a> })}</td> })}
         </tr>
