@@ -1,5 +1,7 @@
 //! Wakes up the pages that the server rendered.
 
+#![recursion_limit = "256"]
+
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Called once by the page, when this module has loaded.

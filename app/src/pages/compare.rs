@@ -50,6 +50,7 @@ pub fn ComparePage() -> impl IntoView {
             })}
         </Suspense>
     }
+    .into_any()
 }
 
 /// The configurations and the SLO that a query asks for; what cannot be read is left out.
@@ -126,6 +127,7 @@ fn CompareBody(compared: CompareView) -> impl IntoView {
             <differences::AtEqualRate compared />
         </article>
     }
+    .into_any()
 }
 
 fn series<'a>(compared: &'a CompareView, names: &'a [String]) -> Vec<Series<'a>> {
@@ -209,6 +211,7 @@ fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
             <ChartView chart=drawn live=true />
         </section>
     }
+    .into_any()
 }
 
 /// Ceilings as bars with their intervals, each beside its numbers; the baseline carries a pin.
@@ -250,6 +253,7 @@ fn Ceilings(compared: StoredValue<CompareView>) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 fn end_of(ceiling: &measure::curve::Ceiling) -> Option<f64> {

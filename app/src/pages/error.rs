@@ -27,12 +27,13 @@ pub fn ErrorView(
             </p>
         </section>
     }
+    .into_any()
 }
 
 /// Where no route leads.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
-    view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }
+    view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }.into_any()
 }
 
 fn heading(error: &StudioError) -> &'static str {

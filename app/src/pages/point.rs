@@ -47,6 +47,7 @@ pub fn PointPage() -> impl IntoView {
             })}
         </Suspense>
     }
+    .into_any()
 }
 
 #[component]
@@ -176,6 +177,7 @@ fn Distributions(summary: Summary) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 fn latency_cell(estimate: Option<Estimate>, distribution: &Distribution) -> AnyView {
@@ -259,6 +261,7 @@ fn Counts(summary: Summary, unit: &'static str) -> impl IntoView {
             }}
         </section>
     }
+    .into_any()
 }
 
 /// Both verdicts, by name.
@@ -288,6 +291,7 @@ fn Promise(judgement: Judgement) -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -355,4 +359,5 @@ fn Client(certificate: Certificate) -> impl IntoView {
             <dl class="facts">{rows.map(|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }).collect_view()}</dl>
         </section>
     }
+    .into_any()
 }

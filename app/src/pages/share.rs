@@ -32,6 +32,7 @@ pub fn SharePage() -> impl IntoView {
             })}
         </Suspense>
     }
+    .into_any()
 }
 
 #[component]
@@ -52,6 +53,7 @@ fn Shared(study: StudyView, token: String) -> impl IntoView {
         <Meta name="twitter:card" content="summary_large_image" />
         <StudyBody study rights=Rights::Guest(token) />
     }
+    .into_any()
 }
 
 /// The answer, and that it is simulated where it is.

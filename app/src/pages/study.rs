@@ -86,6 +86,7 @@ pub fn StudyPage() -> impl IntoView {
             })}
         </Suspense>
     }
+    .into_any()
 }
 
 /// An id from the path; `None` where it is no id.
@@ -133,6 +134,7 @@ pub fn StudyBody(
             <controls::Note page />
         </article>
     }
+    .into_any()
 }
 
 /// The signals of the page and what follows from them.
@@ -231,4 +233,5 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
             {owner.then(|| view! { <controls::Actions page /> })}
         </header>
     }
+    .into_any()
 }

@@ -62,6 +62,7 @@ pub fn ChartView(
         <Notes chart />
         <ChartTable chart />
     }
+    .into_any()
 }
 
 /// The SLO line's value at its end: a handle where it can be dragged.
@@ -170,6 +171,7 @@ fn Handle(
             <span aria-hidden="true">" ≡"</span>
         </div>
     }
+    .into_any()
 }
 
 /// Where a pointer is on the plot's height, 0 at the bottom, 1 at the top, kept within the plot.
@@ -364,6 +366,7 @@ fn Notes(chart: Signal<Chart>) -> impl IntoView {
             {move || notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}
         </ul>
     }
+    .into_any()
 }
 
 /// The chart as a table: for reading aloud, for copying.
@@ -411,6 +414,7 @@ fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }
 
 fn row(name: &str, mark: &Mark) -> AnyView {

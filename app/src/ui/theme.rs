@@ -20,6 +20,7 @@ pub fn ThemeToggle() -> impl IntoView {
             "◐"
         </button>
     }
+    .into_any()
 }
 
 fn toggle() {

@@ -28,6 +28,7 @@ pub fn WhatDiffers(compared: StoredValue<CompareView>) -> impl IntoView {
             {tables}
         </section>
     }
+    .into_any()
 }
 
 fn what_differs(compared: &CompareView, pair: &PairComparison) -> AnyView {
@@ -85,6 +86,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
             {tables}
         </section>
     }
+    .into_any()
 }
 
 fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {

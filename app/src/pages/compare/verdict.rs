@@ -32,6 +32,7 @@ pub fn Verdicts(compared: StoredValue<CompareView>) -> impl IntoView {
                 .collect_view()}
         </div>
     }
+    .into_any()
 }
 
 /// The headline by attainment, and the second verdict by percentile.

@@ -26,6 +26,7 @@ pub fn Answer(page: Page) -> impl IntoView {
             <p class="muted second" hidden=move || second.with(Option::is_none)>{move || second.get()}</p>
         </div>
     }
+    .into_any()
 }
 
 /// What is going on, and what it waits for.
@@ -59,6 +60,7 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             }
         }}
     }
+    .into_any()
 }
 
 /// A meter with the point under load in words.
@@ -95,6 +97,7 @@ fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             </p>
         </section>
     }
+    .into_any()
 }
 
 fn current(study: &StudyView) -> Option<String> {

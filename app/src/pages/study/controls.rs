@@ -96,6 +96,7 @@ pub fn Actions(page: Page) -> impl IntoView {
             <Share page open=sharing />
         </div>
     }
+    .into_any()
 }
 
 fn remaining(study: &StudyView) -> usize {
@@ -147,6 +148,7 @@ fn Delete(page: Page) -> impl IntoView {
             "Delete"
         </button>
     }
+    .into_any()
 }
 
 /// Brings the study back and shows it. The page it was deleted from is gone, so the browser goes there itself.
@@ -179,6 +181,7 @@ pub fn Waiting(page: Page, problem: Option<String>) -> impl IntoView {
                 })}
         </Notice>
     }
+    .into_any()
 }
 
 /// What the next configuration asks a person to do.
@@ -263,6 +266,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
             </form>
         </Dialog>
     }
+    .into_any()
 }
 
 /// The note, where there is one. It never leaves the owner's page.
@@ -276,6 +280,7 @@ pub fn Note(page: Page) -> impl IntoView {
             <p class="note">{move || note.get()}</p>
         </section>
     }
+    .into_any()
 }
 
 /// Links to the study: make, copy, revoke.
@@ -333,6 +338,7 @@ fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
             </div>
         </Dialog>
     }
+    .into_any()
 }
 
 /// A link that was just made: shown once, since only its hash is kept.
@@ -364,6 +370,7 @@ fn FreshLink(link: String) -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -393,4 +400,5 @@ fn Link(row: ShareRow, revoke: Callback<Uuid>) -> impl IntoView {
             </span>
         </li>
     }
+    .into_any()
 }

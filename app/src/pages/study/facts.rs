@@ -47,6 +47,7 @@ pub fn Doubts(page: Page) -> impl IntoView {
             </ul>
         </section>
     }
+    .into_any()
 }
 
 /// Nobody can say whether the cache was cold.
@@ -164,6 +165,7 @@ pub fn Recorded(page: Page) -> impl IntoView {
             </p>
         </section>
     }
+    .into_any()
 }
 
 fn fact_names(configurations: &[ConfigurationView]) -> Vec<String> {

@@ -121,6 +121,7 @@ pub fn Charts(page: Page) -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 /// Dragging the line sets the bound of the metric that the chart shows.
@@ -178,6 +179,7 @@ fn Menus(page: Page) -> impl IntoView {
             />
         </div>
     }
+    .into_any()
 }
 
 /// One menu.
@@ -204,6 +206,7 @@ fn Menu(
             </select>
         </label>
     }
+    .into_any()
 }
 
 /// The configurations with their colours and ceilings; each a switch.
@@ -246,5 +249,5 @@ pub fn Legend(
             </li>
         }
     };
-    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }
+    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }.into_any()
 }

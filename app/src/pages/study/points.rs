@@ -60,6 +60,7 @@ pub fn Points(page: Page) -> impl IntoView {
             </p>
         </section>
     }
+    .into_any()
 }
 
 fn rows(study: &StudyView, owner: bool) -> Vec<(PointView, Around)> {
@@ -133,6 +134,7 @@ fn Row(point: PointView, around: Around) -> impl IntoView {
             {owner.then(|| view! { <td data-label="raw">{finished.then(|| view! { <a href=raw download="" rel="external">"parquet"</a> })}</td> })}
         </tr>
     }
+    .into_any()
 }
 
 #[component]
@@ -195,6 +197,7 @@ fn Numbers(summary: Summary, point: PointView) -> impl IntoView {
                 })}
         </td>
     }
+    .into_any()
 }
 
 fn rate_cell(label: &'static str, value: Option<f64>, missing: &'static str) -> AnyView {

@@ -162,6 +162,7 @@ pub fn Promise(page: Page) -> impl IntoView {
             </button>
         </section>
     }
+    .into_any()
 }
 
 /// One bound in milliseconds.
@@ -207,6 +208,7 @@ fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
             </span>
         </div>
     }
+    .into_any()
 }
 
 /// The attainment target in percent.
@@ -237,6 +239,7 @@ fn Attainment(page: Page) -> impl IntoView {
             </span>
         </div>
     }
+    .into_any()
 }
 
 /// The whole SLO as text: bounds can be added and taken away.
@@ -271,4 +274,5 @@ fn AsText(page: Page) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }
