@@ -6,11 +6,16 @@
     reason = "the macro makes a struct of each function's arguments"
 )]
 
+use std::future::Future;
+
 use leptos::prelude::*;
+use leptos::server::codee::{Decoder, Encoder};
 use leptos::server_fn::codec::{Json, JsonEncoding};
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::studio::{
@@ -37,6 +42,40 @@ impl FromServerFnError for StudioError {
             _ => Self::Internal,
         }
     }
+}
+
+/// JSON in pages, read the way answers of server functions are read: one reader, half the code in the browser.
+pub struct InPage;
+
+impl<T: Serialize> Encoder<T> for InPage {
+    type Error = serde_json::Error;
+    type Encoded = String;
+
+    fn encode(value: &T) -> Result<String, serde_json::Error> {
+        serde_json::to_string(value)
+    }
+}
+
+impl<T: DeserializeOwned> Decoder<T> for InPage {
+    type Error = serde_json::Error;
+    type Encoded = str;
+
+    fn decode(text: &str) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(text.as_bytes())
+    }
+}
+
+/// What a page reads of the world: fetched while the server renders, kept in the page, fetched anew when `source` changes.
+pub fn reading<S, T, F>(
+    source: impl Fn() -> S + Send + Sync + 'static,
+    fetch: impl Fn(S) -> F + Send + Sync + 'static,
+) -> Resource<T, InPage>
+where
+    S: Send + Sync + Clone + PartialEq + 'static,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    Resource::new_with_options(source, fetch, false)
 }
 
 #[cfg(feature = "ssr")]

@@ -10,7 +10,6 @@ use plotly::layout::{
     Shape, ShapeLayer, ShapeLine, ShapeType,
 };
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::axis::Axis;
 use crate::chart::{CeilingMark, Chart, Fill, Limit, Line, Mark, Place};
@@ -47,18 +46,19 @@ impl Palette {
 /// Room around the plot, in pixels: left, top, right, bottom. The style sheet gives the picture the same.
 pub const MARGIN: [usize; 4] = [60, 28, 20, 52];
 
-/// What plotly takes: data, layout, configuration.
-pub fn figure(chart: &Chart, palette: &Palette) -> Value {
-    json!({
-        "data": traces(chart, palette),
-        "layout": layout(chart, palette),
-        "config": { "displaylogo": false, "displayModeBar": false, "responsive": false, "scrollZoom": false, "doubleClick": "reset" },
-    })
+/// What plotly takes, as JSON text: data, layout, configuration.
+pub fn figure(chart: &Chart, palette: &Palette) -> String {
+    let (data, layout) = (traces(chart, palette).join(","), layout(chart, palette));
+    format!(r#"{{"data":[{data}],"layout":{layout},"config":{CONFIGURATION}}}"#)
 }
+
+/// No logo, no bar of buttons: drag to zoom, double click to see all again.
+const CONFIGURATION: &str =
+    r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":"reset"}"#;
 
 type Trace = Box<Scatter<f64, f64>>;
 
-fn traces(chart: &Chart, palette: &Palette) -> Vec<Value> {
+fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     let bands = chart.lines.iter().filter_map(|line| band(line, palette));
     let ceilings = chart.lines.iter().enumerate().filter_map(|(index, line)| {
         let mark = line.ceiling.as_ref()?;
@@ -68,13 +68,13 @@ fn traces(chart: &Chart, palette: &Palette) -> Vec<Value> {
     bands
         .chain(ceilings)
         .chain(curves)
-        .map(|trace| value(&*trace))
+        .map(|trace| json(&*trace))
         .collect()
 }
 
 /// A typed piece of a figure as JSON. The crate's types always serialise; should one not, it is left out.
-fn value(piece: &impl Serialize) -> Value {
-    serde_json::to_value(piece).unwrap_or(Value::Null)
+fn json(piece: &impl Serialize) -> String {
+    serde_json::to_string(piece).unwrap_or_else(|_| "null".into())
 }
 
 /// The interval around a curve, at 15 %. Where a mark has no upper end the band ends at its value, and its hover says so.
@@ -128,19 +128,12 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
             );
         }
     }
-    let signs: Vec<&Mark> = line
-        .marks
-        .iter()
-        .filter(|mark| mark.place != Place::Value)
-        .collect();
+    let signs: Vec<&Mark> = line.marks.iter().filter(|mark| sign(mark).is_some()).collect();
     if !signs.is_empty() {
-        let glyphs: Vec<&str> = signs.iter().filter_map(|mark| mark.glyph()).collect();
-        let places = signs.iter().map(|mark| {
-            if mark.place == Place::RightEdge {
-                Position::MiddleCenter
-            } else {
-                Position::BottomCenter
-            }
+        let glyphs: Vec<&str> = signs.iter().filter_map(|mark| sign(mark)).collect();
+        let places = signs.iter().map(|mark| match mark.place {
+            Place::Value | Place::RightEdge => Position::MiddleCenter,
+            Place::Above | Place::Infinite => Position::BottomCenter,
         });
         traces.push(
             hovering(&signs, &line.name)
@@ -154,11 +147,12 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
 }
 
 /// Each kind of mark with its symbol.
-const SYMBOLS: [(MarkerSymbol, Fill); 3] = [
-    (MarkerSymbol::Circle, Fill::Solid),
-    (MarkerSymbol::CircleOpenDot, Fill::Half),
-    (MarkerSymbol::CircleOpen, Fill::Hollow),
-];
+const SYMBOLS: [(MarkerSymbol, Fill); 2] = [(MarkerSymbol::Circle, Fill::Solid), (MarkerSymbol::CircleOpen, Fill::Hollow)];
+
+/// Marks that stand as a letter: those without a value, and half-filled circles, which plotly does not have.
+fn sign(mark: &Mark) -> Option<&'static str> {
+    mark.glyph().or((mark.fill == Fill::Half).then_some("◐"))
+}
 
 /// The line itself, with its name at its end.
 fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
@@ -260,7 +254,7 @@ pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
     [middle - 0.012, middle, middle + 0.012]
 }
 
-fn layout(chart: &Chart, palette: &Palette) -> Value {
+fn layout(chart: &Chart, palette: &Palette) -> String {
     let [left, top, right, bottom] = MARGIN;
     let mut layout = Layout::new()
         .margin(
@@ -303,15 +297,9 @@ fn layout(chart: &Chart, palette: &Palette) -> Value {
             .into_iter()
             .for_each(|shape| layout.add_shape(shape));
     }
-    let mut layout = value(&layout);
-    if let Some(fields) = layout.as_object_mut() {
-        // What a person zoomed into stays until the axes change their meaning.
-        fields.insert(
-            "uirevision".into(),
-            json!(format!("{}{}", chart.title, chart.x.log)),
-        );
-    }
-    layout
+    // What a person zoomed into stays until the axes change their meaning. The crate has no field for it.
+    let revision = json(&format!("{} {}", chart.title, chart.x.log));
+    json(&layout).replacen('{', &format!(r#"{{"uirevision":{revision},"#), 1)
 }
 
 /// What lies beyond the promise is dimmed; the promise is a dashed line.
@@ -360,7 +348,7 @@ fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
     if axis.log {
         drawn.tick_values(values).tick_text(labels)
     } else {
-        drawn
+        drawn.tick_format(",~r")
     }
 }
 
@@ -397,6 +385,7 @@ mod tests {
     use crate::pages::main_chart;
     use crate::url_state::ViewState;
     use measure::certificate::Innocence;
+    use serde_json::Value;
     use measure::summary::Capacity;
 
     fn palette() -> Palette {
@@ -412,7 +401,7 @@ mod tests {
     }
 
     fn figure_of(study: &crate::studio::StudyView, state: &ViewState) -> Value {
-        figure(&main_chart(study, &study.spec.slo, state), &palette())
+        serde_json::from_str(&figure(&main_chart(study, &study.spec.slo, state), &palette())).expect("a figure is JSON")
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use js_sys::{Function, JSON, Promise, Reflect};
 use leptos::prelude::{document, window};
-use serde_json::Value;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -76,9 +75,9 @@ fn call(name: &'static str, arguments: &[JsValue]) -> Result<JsValue, PlotlyErro
 }
 
 /// Draws a figure into an element, or brings the one there up to date.
-pub async fn react(element: &HtmlElement, figure: &Value) -> Result<(), PlotlyError> {
+pub async fn react(element: &HtmlElement, figure: &str) -> Result<(), PlotlyError> {
     let figure =
-        JSON::parse(&figure.to_string()).map_err(|_| PlotlyError::Call("read the figure"))?;
+        JSON::parse(figure).map_err(|_| PlotlyError::Call("read the figure"))?;
     let part = |name: &str| Reflect::get(&figure, &name.into()).unwrap_or(JsValue::UNDEFINED);
     let drawn = call(
         "react",

@@ -5,6 +5,7 @@ mod differences; // what differs, and by how much
 mod verdict; // the first line
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::use_query_map;
@@ -13,7 +14,7 @@ use measure::slo::Slo;
 use uuid::Uuid;
 
 use super::ErrorView;
-use crate::api::compare;
+use crate::api::{compare, reading};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
 use crate::studio::{CompareView, ComparedConfiguration, StudioError};
@@ -28,7 +29,7 @@ use crate::words;
 pub fn ComparePage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| query.with(asked));
-    let compared = Resource::new(
+    let compared = reading(
         move || asked.get(),
         async |(ids, slo): (Vec<Uuid>, Option<Slo>)| {
             if ids.len() < 2 {
@@ -44,13 +45,13 @@ pub fn ComparePage() -> impl IntoView {
         <Suspense fallback=|| view! { <p class="page muted">"Comparing…"</p> }>
             {move || Suspend::new(async move {
                 match compared.await {
-                    Ok(compared) => view! { <CompareBody compared /> }.into_any(),
-                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                    Ok(compared) => view! { <CompareBody compared /> }.erased(),
+                    Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
         </Suspense>
     }
-    .into_any()
+    .erased()
 }
 
 /// The configurations and the SLO that a query asks for; what cannot be read is left out.
@@ -127,7 +128,7 @@ fn CompareBody(compared: CompareView) -> impl IntoView {
             <differences::AtEqualRate compared />
         </article>
     }
-    .into_any()
+    .erased()
 }
 
 fn series<'a>(compared: &'a CompareView, names: &'a [String]) -> Vec<Series<'a>> {
@@ -211,7 +212,7 @@ fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
             <ChartView chart=drawn live=true />
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// Ceilings as bars with their intervals, each beside its numbers; the baseline carries a pin.
@@ -253,7 +254,7 @@ fn Ceilings(compared: StoredValue<CompareView>) -> impl IntoView {
             </div>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn end_of(ceiling: &measure::curve::Ceiling) -> Option<f64> {
@@ -279,9 +280,9 @@ fn ceiling_row(compared: &CompareView, index: usize, ids: &[Uuid], top: f64) -> 
     let mut order = ids.to_vec();
     order[..=index].rotate_right(1);
     let pin = if index == 0 {
-        view! { <strong>"baseline"</strong> }.into_any()
+        view! { <strong>"baseline"</strong> }.erased()
     } else {
-        view! { <A href=link(&order, Some(&compared.slo))>"make it the baseline"</A> }.into_any()
+        view! { <A href=link(&order, Some(&compared.slo))>"make it the baseline"</A> }.erased()
     };
     let study = format!("/studies/{}", one.study);
     view! {
@@ -300,7 +301,7 @@ fn ceiling_row(compared: &CompareView, index: usize, ids: &[Uuid], top: f64) -> 
             <td>{pin}</td>
         </tr>
     }
-    .into_any()
+    .erased()
 }
 
 /// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.

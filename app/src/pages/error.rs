@@ -1,6 +1,7 @@
 //! What could not be shown, and why. On the server the response carries the fitting status.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_meta::{Meta, Title};
 use leptos_router::components::A;
 
@@ -27,13 +28,13 @@ pub fn ErrorView(
             </p>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// Where no route leads.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
-    view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }.into_any()
+    view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }.erased()
 }
 
 fn heading(error: &StudioError) -> &'static str {

@@ -1,6 +1,7 @@
 //! One point: what happened, then every distribution, then what failed, then the client's certificate.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use measure::certificate::{Certificate, Innocence};
@@ -12,7 +13,7 @@ use uuid::Uuid;
 
 use super::ErrorView;
 use super::study::uuid_param;
-use crate::api::get_study;
+use crate::api::{get_study, reading};
 use crate::chart::level_words;
 use crate::studio::{PointView, StudioError, StudyView};
 use crate::ui::badge::{Badge, CLEAN, SIMULATED, SUSPECT, VOID, point_word};
@@ -24,7 +25,7 @@ use crate::words;
 #[component]
 pub fn PointPage() -> impl IntoView {
     let (study, point) = (uuid_param("id"), uuid_param("point"));
-    let found = Resource::new(
+    let found = reading(
         move || (study.get(), point.get()),
         async |(study, point): (Option<Uuid>, Option<Uuid>)| {
             let missing = || StudioError::NotFound {
@@ -41,13 +42,13 @@ pub fn PointPage() -> impl IntoView {
         <Suspense fallback=|| view! { <p class="page muted">"Reading the point…"</p> }>
             {move || Suspend::new(async move {
                 match found.await {
-                    Ok((study, point)) => view! { <PointBody study point /> }.into_any(),
-                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                    Ok((study, point)) => view! { <PointBody study point /> }.erased(),
+                    Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
         </Suspense>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -177,7 +178,7 @@ fn Distributions(summary: Summary) -> impl IntoView {
             </div>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn latency_cell(estimate: Option<Estimate>, distribution: &Distribution) -> AnyView {
@@ -185,9 +186,9 @@ fn latency_cell(estimate: Option<Estimate>, distribution: &Distribution) -> AnyV
     match estimate {
         Some(estimate) => {
             view! { <td class="num"><span title=detail>{format::latency(&estimate)}</span></td> }
-                .into_any()
+                .erased()
         }
-        None => view! { <td class="num"><Missing reason=detail /></td> }.into_any(),
+        None => view! { <td class="num"><Missing reason=detail /></td> }.erased(),
     }
 }
 
@@ -250,18 +251,18 @@ fn Counts(summary: Summary, unit: &'static str) -> impl IntoView {
         <section class="stack" aria-labelledby="failures-heading">
             <h2 id="failures-heading">"Failures"</h2>
             {if failures.is_empty() {
-                view! { <p class="muted">"None."</p> }.into_any()
+                view! { <p class="muted">"None."</p> }.erased()
             } else {
                 view! {
                     <dl class="facts">
                         {failures.into_iter().map(|(kind, count)| view! { <dt>{kind.name().replace('_', " ")}</dt> <dd>{count}</dd> }).collect_view()}
                     </dl>
                 }
-                    .into_any()
+                    .erased()
             }}
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// Both verdicts, by name.
@@ -291,7 +292,7 @@ fn Promise(judgement: Judgement) -> impl IntoView {
             </dl>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -359,5 +360,5 @@ fn Client(certificate: Certificate) -> impl IntoView {
             <dl class="facts">{rows.map(|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }).collect_view()}</dl>
         </section>
     }
-    .into_any()
+    .erased()
 }

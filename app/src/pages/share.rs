@@ -2,13 +2,14 @@
 //! whoever passes the link on.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_meta::{Meta, Title};
 use leptos_router::hooks::use_params_map;
 
 use super::ErrorView;
 use super::study::{Rights, StudyBody};
 use crate::Origin;
-use crate::api::get_shared;
+use crate::api::{get_shared, reading};
 use crate::studio::StudyView;
 use crate::words;
 
@@ -21,18 +22,18 @@ pub fn SharePage() -> impl IntoView {
             .with(|params| params.get("token"))
             .unwrap_or_default()
     });
-    let shared = Resource::new(move || token.get(), get_shared);
+    let shared = reading(move || token.get(), get_shared);
     view! {
         <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
             {move || Suspend::new(async move {
                 match shared.await {
-                    Ok(study) => view! { <Shared study token=token.get_untracked() /> }.into_any(),
-                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                    Ok(study) => view! { <Shared study token=token.get_untracked() /> }.erased(),
+                    Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
         </Suspense>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -53,7 +54,7 @@ fn Shared(study: StudyView, token: String) -> impl IntoView {
         <Meta name="twitter:card" content="summary_large_image" />
         <StudyBody study rights=Rights::Guest(token) />
     }
-    .into_any()
+    .erased()
 }
 
 /// The answer, and that it is simulated where it is.

@@ -10,6 +10,7 @@ mod points; // the table
 mod promise; // the SLO, to be tried out
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::{use_params_map, use_query_map};
@@ -17,7 +18,7 @@ use measure::slo::Slo;
 use uuid::Uuid;
 
 use super::ErrorView;
-use crate::api::get_study;
+use crate::api::{get_study, reading};
 use crate::live::{self, Underway};
 use crate::scores::{Scores, rejudge};
 use crate::studio::{StudioError, StudyView};
@@ -67,7 +68,7 @@ impl Page {
 #[component]
 pub fn StudyPage() -> impl IntoView {
     let id = uuid_param("id");
-    let study = Resource::new(
+    let study = reading(
         move || id.get(),
         async |id: Option<Uuid>| match id {
             Some(id) => get_study(id).await,
@@ -80,13 +81,13 @@ pub fn StudyPage() -> impl IntoView {
         <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
             {move || Suspend::new(async move {
                 match study.await {
-                    Ok(study) => view! { <StudyBody study rights=Rights::Owner /> }.into_any(),
-                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                    Ok(study) => view! { <StudyBody study rights=Rights::Owner /> }.erased(),
+                    Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
         </Suspense>
     }
-    .into_any()
+    .erased()
 }
 
 /// An id from the path; `None` where it is no id.
@@ -134,7 +135,7 @@ pub fn StudyBody(
             <controls::Note page />
         </article>
     }
-    .into_any()
+    .erased()
 }
 
 /// The signals of the page and what follows from them.
@@ -233,5 +234,5 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
             {owner.then(|| view! { <controls::Actions page /> })}
         </header>
     }
-    .into_any()
+    .erased()
 }

@@ -4,6 +4,7 @@
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
@@ -62,14 +63,14 @@ pub fn ChartView(
         <Notes chart />
         <ChartTable chart />
     }
-    .into_any()
+    .erased()
 }
 
 /// The SLO line's value at its end: a handle where it can be dragged.
 fn limit_label(chart: Signal<Chart>, axis: Memo<Axis>, drag: Option<Drag>) -> AnyView {
     let has_limit = Memo::new(move |_| chart.with(|chart| chart.limit.is_some()));
     if !has_limit.get() {
-        return ().into_any();
+        return ().erased();
     }
     let value = Memo::new(move |_| {
         chart.with(|chart| chart.limit.as_ref().map_or(0.0, |limit| limit.value))
@@ -96,8 +97,8 @@ fn limit_label(chart: Signal<Chart>, axis: Memo<Axis>, drag: Option<Drag>) -> An
                 {text}
             </span>
         }
-        .into_any(),
-        Some(drag) => view! { <Handle axis value text drag place=Signal::derive(place) outside=Signal::derive(outside) /> }.into_any(),
+        .erased(),
+        Some(drag) => view! { <Handle axis value text drag place=Signal::derive(place) outside=Signal::derive(outside) /> }.erased(),
     }
 }
 
@@ -171,7 +172,7 @@ fn Handle(
             <span aria-hidden="true">" ≡"</span>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// Where a pointer is on the plot's height, 0 at the bottom, 1 at the top, kept within the plot.
@@ -366,7 +367,7 @@ fn Notes(chart: Signal<Chart>) -> impl IntoView {
             {move || notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}
         </ul>
     }
-    .into_any()
+    .erased()
 }
 
 /// The chart as a table: for reading aloud, for copying.
@@ -414,7 +415,7 @@ fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
             </div>
         </details>
     }
-    .into_any()
+    .erased()
 }
 
 fn row(name: &str, mark: &Mark) -> AnyView {
@@ -448,7 +449,7 @@ fn row(name: &str, mark: &Mark) -> AnyView {
             <td>{mark_words}</td>
         </tr>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub mod bind; // a control and its field of a draft
 pub mod chart; // picture, live chart, handle, table
 pub mod dialog; // modal
 pub mod empty;
+pub mod erased; // views behind one type
 pub mod field; // label, control, hint, error
 pub mod format; // numbers as people read them
 pub mod number; // numbers on a page, or the reason why there is none

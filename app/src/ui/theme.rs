@@ -1,6 +1,7 @@
 //! Light, dark, or as the system says; the choice is kept in the browser.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 
 /// The key of the choice in the browser's storage.
 const KEY: &str = "theme";
@@ -20,7 +21,7 @@ pub fn ThemeToggle() -> impl IntoView {
             "◐"
         </button>
     }
-    .into_any()
+    .erased()
 }
 
 fn toggle() {

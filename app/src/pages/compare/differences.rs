@@ -1,6 +1,7 @@
 //! What differs between the configurations, and what that did at each rate.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use measure::compare::{Comparison, Difference, Verdict};
 use measure::knobs::{Comparability, Differing};
 
@@ -28,7 +29,7 @@ pub fn WhatDiffers(compared: StoredValue<CompareView>) -> impl IntoView {
             {tables}
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn what_differs(compared: &CompareView, pair: &PairComparison) -> AnyView {
@@ -38,7 +39,7 @@ fn what_differs(compared: &CompareView, pair: &PairComparison) -> AnyView {
         Comparability::Confounded { differing } => (true, differing.clone()),
     };
     if differing.is_empty() {
-        return view! { <p class="muted">"Nothing that is known. What is unknown on both sides is assumed equal."</p> }.into_any();
+        return view! { <p class="muted">"Nothing that is known. What is unknown on both sides is assumed equal."</p> }.erased();
     }
     let row = |one: Differing| {
         view! {
@@ -64,7 +65,7 @@ fn what_differs(compared: &CompareView, pair: &PairComparison) -> AnyView {
             </table>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// Every difference at each rate that both have.
@@ -86,7 +87,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
             {tables}
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
@@ -117,7 +118,7 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
         .chain(pair.latencies.iter().map(latency))
         .collect_view();
     if pair.latencies.is_empty() && pair.attainment.is_empty() {
-        return view! { <p class="muted">"No rate that both have, or the verdict is withheld."</p> }.into_any();
+        return view! { <p class="muted">"No rate that both have, or the verdict is withheld."</p> }.erased();
     }
     view! {
         <div class="scroll-x">
@@ -136,7 +137,7 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
             </table>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 fn pairs(difference: Option<&Difference>) -> String {
@@ -174,8 +175,8 @@ fn row(
             <td>{metric}</td>
             <td class="num">
                 {match difference {
-                    Some(text) => text.into_any(),
-                    None => view! { <Missing reason=verdict.clone() /> }.into_any(),
+                    Some(text) => text.erased(),
+                    None => view! { <Missing reason=verdict.clone() /> }.erased(),
                 }}
             </td>
             <td class="num">{pairs}</td>
@@ -185,5 +186,5 @@ fn row(
             </td>
         </tr>
     }
-    .into_any()
+    .erased()
 }

@@ -1,6 +1,7 @@
 //! The first line: the verdict, or why there is none.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use measure::compare::CeilingComparison;
 use measure::knobs::Comparability;
 
@@ -32,7 +33,7 @@ pub fn Verdicts(compared: StoredValue<CompareView>) -> impl IntoView {
                 .collect_view()}
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The headline by attainment, and the second verdict by percentile.

@@ -1,6 +1,7 @@
 //! The first line, in words, and where the study stands.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 
 use super::Page;
 use crate::chart::level_words;
@@ -26,7 +27,7 @@ pub fn Answer(page: Page) -> impl IntoView {
             <p class="muted second" hidden=move || second.with(Option::is_none)>{move || second.get()}</p>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// What is going on, and what it waits for.
@@ -41,7 +42,7 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             let (state, problem) = state.get();
             match (state, problem) {
                 (StudyState::Waiting, problem) => {
-                    view! { <super::controls::Waiting page problem /> }.into_any()
+                    view! { <super::controls::Waiting page problem /> }.erased()
                 }
                 (StudyState::Failed | StudyState::Interrupted, Some(problem)) => {
                     view! {
@@ -50,17 +51,17 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
                             {problem}
                         </Notice>
                     }
-                        .into_any()
+                        .erased()
                 }
                 (StudyState::Queued, problem) => {
-                    view! { <Notice>{problem.unwrap_or_else(|| "Waits until its engine is free.".into())}</Notice> }.into_any()
+                    view! { <Notice>{problem.unwrap_or_else(|| "Waits until its engine is free.".into())}</Notice> }.erased()
                 }
-                (StudyState::Running, _) => view! { <Running page broken /> }.into_any(),
-                _ => ().into_any(),
+                (StudyState::Running, _) => view! { <Running page broken /> }.erased(),
+                _ => ().erased(),
             }
         }}
     }
-    .into_any()
+    .erased()
 }
 
 /// A meter with the point under load in words.
@@ -97,7 +98,7 @@ fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             </p>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn current(study: &StudyView) -> Option<String> {

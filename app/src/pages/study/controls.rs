@@ -4,6 +4,7 @@ use std::future::Future;
 
 use leptos::html;
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use measure::study::Turn;
@@ -96,7 +97,7 @@ pub fn Actions(page: Page) -> impl IntoView {
             <Share page open=sharing />
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 fn remaining(study: &StudyView) -> usize {
@@ -148,7 +149,7 @@ fn Delete(page: Page) -> impl IntoView {
             "Delete"
         </button>
     }
-    .into_any()
+    .erased()
 }
 
 /// Brings the study back and shows it. The page it was deleted from is gone, so the browser goes there itself.
@@ -181,7 +182,7 @@ pub fn Waiting(page: Page, problem: Option<String>) -> impl IntoView {
                 })}
         </Notice>
     }
-    .into_any()
+    .erased()
 }
 
 /// What the next configuration asks a person to do.
@@ -266,7 +267,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
             </form>
         </Dialog>
     }
-    .into_any()
+    .erased()
 }
 
 /// The note, where there is one. It never leaves the owner's page.
@@ -280,7 +281,7 @@ pub fn Note(page: Page) -> impl IntoView {
             <p class="note">{move || note.get()}</p>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// Links to the study: make, copy, revoke.
@@ -338,7 +339,7 @@ fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
             </div>
         </Dialog>
     }
-    .into_any()
+    .erased()
 }
 
 /// A link that was just made: shown once, since only its hash is kept.
@@ -370,7 +371,7 @@ fn FreshLink(link: String) -> impl IntoView {
             </div>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -388,17 +389,17 @@ fn Link(row: ShareRow, revoke: Callback<Uuid>) -> impl IntoView {
             {expires_ms.map(|unix_ms| view! { <span class="muted">"works until " <RelativeTime unix_ms /></span> })}
             <span class="spring">
                 {if revoked {
-                    view! { <span class="muted">"revoked"</span> }.into_any()
+                    view! { <span class="muted">"revoked"</span> }.erased()
                 } else {
                     view! {
                         <button type="button" class="button compact danger" on:click=move |_| revoke.run(id)>
                             "Revoke"
                         </button>
                     }
-                        .into_any()
+                        .erased()
                 }}
             </span>
         </li>
     }
-    .into_any()
+    .erased()
 }

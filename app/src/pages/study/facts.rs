@@ -1,6 +1,7 @@
 //! What speaks against the numbers, and what was recorded of how they came about.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use measure::arrival::Arrival;
 use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
@@ -21,6 +22,8 @@ pub fn Doubts(page: Page) -> impl IntoView {
             study
                 .configurations
                 .iter()
+                // Nothing is recorded of a configuration whose turn has not come.
+                .filter(|one| !one.facts.is_empty())
                 .map(|one| (one.spec.name.clone(), one.cache_cold))
                 .collect::<Vec<_>>()
         })
@@ -47,7 +50,7 @@ pub fn Doubts(page: Page) -> impl IntoView {
             </ul>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// Nobody can say whether the cache was cold.
@@ -165,7 +168,7 @@ pub fn Recorded(page: Page) -> impl IntoView {
             </p>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn fact_names(configurations: &[ConfigurationView]) -> Vec<String> {
@@ -183,16 +186,16 @@ fn fact_row(name: &str, configurations: &[ConfigurationView]) -> AnyView {
         .iter()
         .map(|one| one.facts.get(name))
         .collect();
-    let differs = facts
-        .windows(2)
-        .any(|pair| pair[0].map(|fact| &fact.value) != pair[1].map(|fact| &fact.value));
+    // What is not recorded yet is no difference.
+    let known = facts.iter().flatten().map(|fact| &fact.value);
+    let differs = known.clone().zip(known.skip(1)).any(|(one, next)| one != next);
     view! {
         <tr class:differs=differs>
             <th scope="row">{name.strip_prefix("knob:").unwrap_or(name).to_owned()}</th>
             {facts.into_iter().map(|fact| view! { <td>{fact_words(fact)}</td> }).collect_view()}
         </tr>
     }
-    .into_any()
+    .erased()
 }
 
 /// A fact with who says so, where that is a person.

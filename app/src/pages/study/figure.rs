@@ -1,6 +1,7 @@
 //! The curve with its menus, the legend that is also a switch, and the two small charts.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
 use measure::units::Level;
@@ -121,7 +122,7 @@ pub fn Charts(page: Page) -> impl IntoView {
             </div>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// Dragging the line sets the bound of the metric that the chart shows.
@@ -179,7 +180,7 @@ fn Menus(page: Page) -> impl IntoView {
             />
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// One menu.
@@ -206,7 +207,7 @@ fn Menu(
             </select>
         </label>
     }
-    .into_any()
+    .erased()
 }
 
 /// The configurations with their colours and ceilings; each a switch.
@@ -249,5 +250,5 @@ pub fn Legend(
             </li>
         }
     };
-    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }.into_any()
+    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }.erased()
 }

@@ -1,6 +1,7 @@
 //! The points as a table: every percentile with its interval and its count on hover; cards on a phone.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use measure::certificate::Innocence;
 use measure::quantile::Distribution;
 use measure::summary::{Capacity, Summary};
@@ -60,7 +61,7 @@ pub fn Points(page: Page) -> impl IntoView {
             </p>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn rows(study: &StudyView, owner: bool) -> Vec<(PointView, Around)> {
@@ -125,16 +126,16 @@ fn Row(point: PointView, around: Around) -> impl IntoView {
                 </span>
             </th>
             <td class="num" data-label="rate">
-                {if owner && finished { view! { <a href=href>{level}</a> }.into_any() } else { level.into_any() }}
+                {if owner && finished { view! { <a href=href>{level}</a> }.erased() } else { level.erased() }}
             </td>
             {match point.summary.clone() {
-                Some(summary) => view! { <Numbers summary point=point.clone() /> }.into_any(),
-                None => view! { <td colspan="15" data-label="state"><Badge word=point_word(point.state) /></td> }.into_any(),
+                Some(summary) => view! { <Numbers summary point=point.clone() /> }.erased(),
+                None => view! { <td colspan="15" data-label="state"><Badge word=point_word(point.state) /></td> }.erased(),
             }}
             {owner.then(|| view! { <td data-label="raw">{finished.then(|| view! { <a href=raw download="" rel="external">"parquet"</a> })}</td> })}
         </tr>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -177,9 +178,9 @@ fn Numbers(summary: Summary, point: PointView) -> impl IntoView {
                         format::percent(share.hi),
                         words::keeps(judgement.by_attainment),
                     );
-                    view! { <span title=detail>{text}</span> }.into_any()
+                    view! { <span title=detail>{text}</span> }.erased()
                 }
-                None => view! { <Missing reason="Not judged under this SLO yet." /> }.into_any(),
+                None => view! { <Missing reason="Not judged under this SLO yet." /> }.erased(),
             }}
         </td>
         <td class="num" data-label="failed">
@@ -197,19 +198,19 @@ fn Numbers(summary: Summary, point: PointView) -> impl IntoView {
                 })}
         </td>
     }
-    .into_any()
+    .erased()
 }
 
 fn rate_cell(label: &'static str, value: Option<f64>, missing: &'static str) -> AnyView {
     view! {
         <td class="num" data-label=label>
             {match value {
-                Some(value) => format::number(value).into_any(),
-                None => view! { <Missing reason=missing /> }.into_any(),
+                Some(value) => format::number(value).erased(),
+                None => view! { <Missing reason=missing /> }.erased(),
             }}
         </td>
     }
-    .into_any()
+    .erased()
 }
 
 /// p50, p95, p99 of one metric. Above capacity they are marked: they grow with the length of the run.
@@ -227,8 +228,8 @@ fn latency_cells(
         view! {
             <td class="num" class:beyond=above.is_some() data-label=format!("{metric} {name}")>
                 {match estimate {
-                    Some(estimate) => view! { <span title=detail>{arrow}{format::latency_value(&estimate)}</span> }.into_any(),
-                    None => view! { <Missing reason=detail /> }.into_any(),
+                    Some(estimate) => view! { <span title=detail>{arrow}{format::latency_value(&estimate)}</span> }.erased(),
+                    None => view! { <Missing reason=detail /> }.erased(),
                 }}
             </td>
         }
@@ -238,5 +239,5 @@ fn latency_cells(
         cell("p95", distribution.p95),
         cell("p99", distribution.p99),
     )
-        .into_any()
+        .erased()
 }

@@ -1,6 +1,7 @@
 //! The SLO, to be tried out: other bounds over the same points, judged in the browser.
 
 use leptos::prelude::*;
+use crate::ui::erased::Erase;
 use leptos::task::spawn_local;
 use measure::slo::{Bound, Metric, Slo};
 use measure::units::Nanos;
@@ -162,7 +163,7 @@ pub fn Promise(page: Page) -> impl IntoView {
             </button>
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// One bound in milliseconds.
@@ -208,7 +209,7 @@ fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
             </span>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The attainment target in percent.
@@ -239,7 +240,7 @@ fn Attainment(page: Page) -> impl IntoView {
             </span>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The whole SLO as text: bounds can be added and taken away.
@@ -274,5 +275,5 @@ fn AsText(page: Page) -> impl IntoView {
             </div>
         </details>
     }
-    .into_any()
+    .erased()
 }
