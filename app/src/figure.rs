@@ -53,8 +53,7 @@ pub fn figure(chart: &Chart, palette: &Palette) -> String {
 }
 
 /// No logo, no bar of buttons: drag to zoom, double click to see all again.
-const CONFIGURATION: &str =
-    r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":"reset"}"#;
+const CONFIGURATION: &str = r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":"reset"}"#;
 
 type Trace = Box<Scatter<f64, f64>>;
 
@@ -128,7 +127,11 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
             );
         }
     }
-    let signs: Vec<&Mark> = line.marks.iter().filter(|mark| sign(mark).is_some()).collect();
+    let signs: Vec<&Mark> = line
+        .marks
+        .iter()
+        .filter(|mark| sign(mark).is_some())
+        .collect();
     if !signs.is_empty() {
         let glyphs: Vec<&str> = signs.iter().filter_map(|mark| sign(mark)).collect();
         let places = signs.iter().map(|mark| match mark.place {
@@ -147,7 +150,10 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
 }
 
 /// Each kind of mark with its symbol.
-const SYMBOLS: [(MarkerSymbol, Fill); 2] = [(MarkerSymbol::Circle, Fill::Solid), (MarkerSymbol::CircleOpen, Fill::Hollow)];
+const SYMBOLS: [(MarkerSymbol, Fill); 2] = [
+    (MarkerSymbol::Circle, Fill::Solid),
+    (MarkerSymbol::CircleOpen, Fill::Hollow),
+];
 
 /// Marks that stand as a letter: those without a value, and half-filled circles, which plotly does not have.
 fn sign(mark: &Mark) -> Option<&'static str> {
@@ -276,7 +282,12 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
         .show_legend(false)
         .hover_mode(HoverMode::Closest)
         .drag_mode(DragMode::Zoom)
-        .x_axis(axis(&chart.x, palette).title(Title::with_text(&chart.x.title)))
+        .x_axis(
+            axis(&chart.x, palette).title(
+                Title::with_text(&chart.x.title)
+                    .font(Font::new().size(12).color(palette.muted.clone())),
+            ),
+        )
         .y_axis(axis(&chart.y, palette));
     layout.add_annotation(
         Annotation::new()
@@ -385,8 +396,8 @@ mod tests {
     use crate::pages::main_chart;
     use crate::url_state::ViewState;
     use measure::certificate::Innocence;
-    use serde_json::Value;
     use measure::summary::Capacity;
+    use serde_json::Value;
 
     fn palette() -> Palette {
         Palette {
@@ -401,7 +412,11 @@ mod tests {
     }
 
     fn figure_of(study: &crate::studio::StudyView, state: &ViewState) -> Value {
-        serde_json::from_str(&figure(&main_chart(study, &study.spec.slo, state), &palette())).expect("a figure is JSON")
+        serde_json::from_str(&figure(
+            &main_chart(study, &study.spec.slo, state),
+            &palette(),
+        ))
+        .expect("a figure is JSON")
     }
 
     #[test]

@@ -154,20 +154,52 @@ fn read(json: &[u8]) -> Option<LiveEvent> {
     let Kind { kind } = serde_json::from_slice(json).ok()?;
     match kind {
         "state" => {
-            let State { state, problem, remaining_ms } = serde_json::from_slice(json).ok()?;
-            Some(LiveEvent::State { state, problem, remaining_ms })
+            let State {
+                state,
+                problem,
+                remaining_ms,
+            } = serde_json::from_slice(json).ok()?;
+            Some(LiveEvent::State {
+                state,
+                problem,
+                remaining_ms,
+            })
         }
         "point" => {
-            let Point { point, ceilings, remaining_ms } = serde_json::from_slice(json).ok()?;
-            Some(LiveEvent::Point { point, ceilings: Box::new(ceilings), remaining_ms })
+            let Point {
+                point,
+                ceilings,
+                remaining_ms,
+            } = serde_json::from_slice(json).ok()?;
+            Some(LiveEvent::Point {
+                point,
+                ceilings: Box::new(ceilings),
+                remaining_ms,
+            })
         }
         "facts" => {
-            let Recorded { configuration, facts, cache_cold } = serde_json::from_slice(json).ok()?;
-            Some(LiveEvent::Facts { configuration, facts, cache_cold })
+            let Recorded {
+                configuration,
+                facts,
+                cache_cold,
+            } = serde_json::from_slice(json).ok()?;
+            Some(LiveEvent::Facts {
+                configuration,
+                facts,
+                cache_cold,
+            })
         }
         "progress" => {
-            let Moment { point, progress, remaining_ms } = serde_json::from_slice(json).ok()?;
-            Some(LiveEvent::Progress { point, progress, remaining_ms })
+            let Moment {
+                point,
+                progress,
+                remaining_ms,
+            } = serde_json::from_slice(json).ok()?;
+            Some(LiveEvent::Progress {
+                point,
+                progress,
+                remaining_ms,
+            })
         }
         _ => None,
     }
@@ -326,14 +358,26 @@ mod tests {
     fn events_are_read_as_the_server_writes_them() {
         let study = fixture::study();
         let events = [
-            LiveEvent::State { state: StudyState::Running, problem: Some("why".into()), remaining_ms: None },
+            LiveEvent::State {
+                state: StudyState::Running,
+                problem: Some("why".into()),
+                remaining_ms: None,
+            },
             LiveEvent::Point {
                 point: Box::new(study.points[0].clone()),
                 ceilings: Box::new((study.configurations[0].ceiling, None)),
                 remaining_ms: Some(4),
             },
-            LiveEvent::Facts { configuration: 1, facts: Facts::new(), cache_cold: Some(true) },
-            LiveEvent::Progress { point: Uuid::from_u128(5), progress: Progress::default(), remaining_ms: Some(3) },
+            LiveEvent::Facts {
+                configuration: 1,
+                facts: Facts::new(),
+                cache_cold: Some(true),
+            },
+            LiveEvent::Progress {
+                point: Uuid::from_u128(5),
+                progress: Progress::default(),
+                remaining_ms: Some(3),
+            },
         ];
         for event in events {
             let json = serde_json::to_vec(&event).expect("json");

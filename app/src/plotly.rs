@@ -76,8 +76,7 @@ fn call(name: &'static str, arguments: &[JsValue]) -> Result<JsValue, PlotlyErro
 
 /// Draws a figure into an element, or brings the one there up to date.
 pub async fn react(element: &HtmlElement, figure: &str) -> Result<(), PlotlyError> {
-    let figure =
-        JSON::parse(figure).map_err(|_| PlotlyError::Call("read the figure"))?;
+    let figure = JSON::parse(figure).map_err(|_| PlotlyError::Call("read the figure"))?;
     let part = |name: &str| Reflect::get(&figure, &name.into()).unwrap_or(JsValue::UNDEFINED);
     let drawn = call(
         "react",

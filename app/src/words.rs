@@ -69,15 +69,19 @@ pub fn thresholds(slo: &Slo) -> String {
     }
 }
 
-/// A relative difference with its sign: `+31 %`.
+/// A relative difference with its sign: `+31 %`, with a narrow space that does not break.
 pub fn signed_percent(relative: f64) -> String {
     let digits = if relative.abs() < 0.1 { 1 } else { 0 };
-    format!("{:+.digits$} %", relative * 100.0).replace('-', "−")
+    format!("{:+.digits$}\u{202f}%", relative * 100.0).replace('-', "−")
 }
 
 /// A difference with its interval: `+31 % (+24 to +38)`.
 pub fn difference(difference: &Difference) -> String {
-    let bare = |value: f64| signed_percent(value).trim_end_matches(" %").to_owned();
+    let bare = |value: f64| {
+        signed_percent(value)
+            .trim_end_matches("\u{202f}%")
+            .to_owned()
+    };
     format!(
         "{} ({} to {})",
         signed_percent(difference.relative),
@@ -273,7 +277,7 @@ fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) ->
         .unwrap_or_default();
     let remark = compared
         .remark
-        .map(|remark| format!(" ({remark})"))
+        .map(|remark| format!(" ({})", remark.trim_end_matches('.')))
         .unwrap_or_default();
     let lead = match to {
         Ceiling::Bracket { .. } => format!("{name} moves it to {}", with_unit(&to, unit)),
@@ -378,8 +382,9 @@ mod tests {
         };
         assert!(sentences[0].starts_with("Caching off: at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to 11.4 sessions/s ("), "{sentences:?}");
         assert!(
-            sentences[1]
-                .starts_with("Caching on moves it to 14.9 sessions/s (13.8–15.7): better, +31 %"),
+            sentences[1].starts_with(
+                "Caching on moves it to 14.9 sessions/s (13.8–15.7): better, +31\u{202f}%"
+            ),
             "{sentences:?}"
         );
     }

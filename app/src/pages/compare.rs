@@ -4,8 +4,8 @@
 mod differences; // what differs, and by how much
 mod verdict; // the first line
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::use_query_map;

@@ -1,7 +1,7 @@
 //! What could not be shown, and why. On the server the response carries the fitting status.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_meta::{Meta, Title};
 use leptos_router::components::A;
 

@@ -1,7 +1,7 @@
 //! One point: what happened, then every distribution, then what failed, then the client's certificate.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use measure::certificate::{Certificate, Innocence};

@@ -1,8 +1,8 @@
 //! A study as a link shows it: read only, complete without script, with a title, a description and a picture for
 //! whoever passes the link on.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_meta::{Meta, Title};
 use leptos_router::hooks::use_params_map;
 

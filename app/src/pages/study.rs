@@ -9,8 +9,8 @@ mod figure; // the curve with its menus, and the two small charts
 mod points; // the table
 mod promise; // the SLO, to be tried out
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::{use_params_map, use_query_map};

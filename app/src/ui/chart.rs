@@ -1,10 +1,10 @@
 //! A chart on a page: the picture that the server sent, the live chart that takes its place, the handle of the SLO line,
 //! the notes, and the table that says the same.
 
+use crate::ui::erased::Erase;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use crate::ui::erased::Erase;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
@@ -311,7 +311,10 @@ fn follow_theme(theme: RwSignal<u32>) {
             theme.try_update(|count| *count += 1);
         });
         query.set_onchange(Some(change.as_ref().unchecked_ref()));
-        Some(Watched { query, _change: change })
+        Some(Watched {
+            query,
+            _change: change,
+        })
     });
 }
 

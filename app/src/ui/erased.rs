@@ -78,7 +78,8 @@ impl<V: RenderHtml> RenderHtml for Eager<V> {
         mark_branches: bool,
         extra: Vec<AnyAttribute>,
     ) {
-        self.0.to_html_with_buf(buffer, position, escape, mark_branches, extra);
+        self.0
+            .to_html_with_buf(buffer, position, escape, mark_branches, extra);
     }
 
     fn to_html_async_with_buf<const OUT_OF_ORDER: bool>(
@@ -89,10 +90,20 @@ impl<V: RenderHtml> RenderHtml for Eager<V> {
         mark_branches: bool,
         extra: Vec<AnyAttribute>,
     ) {
-        self.0.to_html_async_with_buf::<OUT_OF_ORDER>(buffer, position, escape, mark_branches, extra);
+        self.0.to_html_async_with_buf::<OUT_OF_ORDER>(
+            buffer,
+            position,
+            escape,
+            mark_branches,
+            extra,
+        );
     }
 
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> Self::State {
+    fn hydrate<const FROM_SERVER: bool>(
+        self,
+        cursor: &Cursor,
+        position: &PositionState,
+    ) -> Self::State {
         self.0.hydrate::<FROM_SERVER>(cursor, position)
     }
 

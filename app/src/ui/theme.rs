@@ -1,7 +1,7 @@
 //! Light, dark, or as the system says; the choice is kept in the browser.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 
 /// The key of the choice in the browser's storage.
 const KEY: &str = "theme";

@@ -1,12 +1,13 @@
 //! What differs between the configurations, and what that did at each rate.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use measure::compare::{Comparison, Difference, Verdict};
 use measure::knobs::{Comparability, Differing};
+use measure::slo::Metric;
+use measure::units::Level;
 
 use super::{name_of, unit};
-use crate::chart::level_words;
 use crate::pages::study::fact_words;
 use crate::studio::{CompareView, PairComparison};
 use crate::ui::badge::{Badge, CONFOUNDED};
@@ -82,7 +83,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
         <section class="stack" aria-labelledby="equal-rate-heading">
             <h2 id="equal-rate-heading">"At equal rate"</h2>
             <p class="muted small">
-                "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points."
+                "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points. A dash says on hover why there is no difference to give."
             </p>
             {tables}
         </section>
@@ -90,47 +91,44 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
     .erased()
 }
 
+/// One difference, as a cell.
+#[derive(Clone)]
+struct Cell {
+    difference: Option<String>,
+    verdict: Verdict,
+    detail: String,
+}
+
+/// Rates down, metrics across.
 fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
-    let unit = unit(compared);
-    let latency = |one: &Comparison| {
-        let metric = format!("{} p{}", words::metric_name(one.metric), one.percentile);
-        row(
-            level_words(one.level, unit),
-            metric,
-            one.difference.as_ref().map(words::difference),
-            pairs(one.difference.as_ref()),
-            &one.verdict,
-            one.remark.clone(),
-        )
-    };
-    let attainment = pair.attainment.iter().map(|(level, difference, verdict)| {
-        let text = difference.as_ref().map(points);
-        row(
-            level_words(*level, unit),
-            "attainment".into(),
-            text,
-            pairs(difference.as_ref()),
-            verdict,
-            None,
-        )
-    });
-    let rows = attainment
-        .chain(pair.latencies.iter().map(latency))
-        .collect_view();
     if pair.latencies.is_empty() && pair.attainment.is_empty() {
-        return view! { <p class="muted">"No rate that both have, or the verdict is withheld."</p> }.erased();
+        return view! { <p class="muted">"No rate that both have, or the verdict is withheld."</p> }
+            .erased();
     }
+    let metrics = metrics(&pair.latencies);
+    let heads = metrics
+        .iter()
+        .map(|(metric, percentile)| format!("{} p{percentile}", words::metric_name(*metric)))
+        .map(|name| view! { <th scope="col" class="num">{name}</th> })
+        .collect_view();
+    let rows = levels(pair)
+        .into_iter()
+        .map(|level| row(level, pair, &metrics))
+        .collect_view();
+    let caption = format!(
+        "{} against {}",
+        name_of(compared, pair.candidate as usize),
+        name_of(compared, 0)
+    );
     view! {
         <div class="scroll-x">
             <table class="differences">
-                <caption class="sr-only">{format!("{} against {}", name_of(compared, pair.candidate as usize), name_of(compared, 0))}</caption>
+                <caption class="sr-only">{caption}</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"rate"</th>
-                        <th scope="col">"metric"</th>
-                        <th scope="col" class="num">{format!("{} against {}", name_of(compared, pair.candidate as usize), name_of(compared, 0))}</th>
-                        <th scope="col" class="num">"pairs"</th>
-                        <th scope="col">"verdict"</th>
+                        <th scope="col" class="num">{format!("rate ({})", unit(compared))}</th>
+                        <th scope="col" class="num">"attainment"</th>
+                        {heads}
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -140,8 +138,92 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
     .erased()
 }
 
-fn pairs(difference: Option<&Difference>) -> String {
-    difference.map_or_else(String::new, |difference| difference.pairs.to_string())
+/// Each metric and percentile once, in the order in which they come.
+fn metrics(latencies: &[Comparison]) -> Vec<(Metric, f64)> {
+    let mut found = Vec::new();
+    for one in latencies {
+        if !found.contains(&(one.metric, one.percentile)) {
+            found.push((one.metric, one.percentile));
+        }
+    }
+    found
+}
+
+/// Each level once, in the order in which they come.
+fn levels(pair: &PairComparison) -> Vec<Level> {
+    let all = pair.attainment.iter().map(|(level, ..)| *level);
+    let mut found = Vec::new();
+    for level in all.chain(pair.latencies.iter().map(|one| one.level)) {
+        if !found.contains(&level) {
+            found.push(level);
+        }
+    }
+    found
+}
+
+fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> AnyView {
+    let attainment = pair.attainment.iter().find(|(one, ..)| *one == level);
+    let attainment = attainment.map(|(_, difference, verdict)| Cell {
+        difference: difference.as_ref().map(points),
+        verdict: verdict.clone(),
+        detail: detail(difference.as_ref(), None),
+    });
+    let latency = |(metric, percentile): &(Metric, f64)| {
+        let found = pair.latencies.iter().find(|one| {
+            one.level == level && one.metric == *metric && one.percentile == *percentile
+        });
+        found.map(|one| Cell {
+            difference: one.difference.as_ref().map(words::difference),
+            verdict: one.verdict.clone(),
+            detail: detail(one.difference.as_ref(), one.remark.as_deref()),
+        })
+    };
+    view! {
+        <tr>
+            <th scope="row" class="num">{level.to_string()}</th>
+            {cell(attainment)}
+            {metrics.iter().map(|metric| cell(latency(metric))).collect_view()}
+        </tr>
+    }
+    .erased()
+}
+
+fn cell(cell: Option<Cell>) -> AnyView {
+    let Some(Cell {
+        difference,
+        verdict,
+        detail,
+    }) = cell
+    else {
+        return view! { <td class="num"><Missing reason="Not compared at this rate." /></td> }
+            .erased();
+    };
+    let Some(difference) = difference else {
+        return view! { <td class="num"><Missing reason=words::capital(&words::verdict(&verdict)) /></td> }.erased();
+    };
+    let (tone, word) = match &verdict {
+        Verdict::Better => ("good", "better"),
+        Verdict::Worse => ("bad", "worse"),
+        Verdict::NoDifference { .. } => ("plain", "none we can see"),
+        Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
+    };
+    let title = format!("{}; {detail}", words::verdict(&verdict));
+    view! {
+        <td class="num" title=title>
+            <span>{difference}</span>
+            <span class="verdict small" data-tone=tone>{word}</span>
+        </td>
+    }
+    .erased()
+}
+
+fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
+    let pairs = difference.map(|difference| format!("{} pairs of sessions", difference.pairs));
+    [pairs, remark.map(str::to_owned)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// A difference of shares in percentage points.
@@ -153,38 +235,4 @@ fn points(difference: &Difference) -> String {
         point(difference.lo),
         point(difference.hi)
     )
-}
-
-fn row(
-    level: String,
-    metric: String,
-    difference: Option<String>,
-    pairs: String,
-    verdict: &Verdict,
-    remark: Option<String>,
-) -> AnyView {
-    let tone = match verdict {
-        Verdict::Better => "good",
-        Verdict::Worse => "bad",
-        Verdict::NoDifference { .. } | Verdict::NotYetJudged { .. } => "plain",
-    };
-    let verdict = words::verdict(verdict);
-    view! {
-        <tr>
-            <th scope="row">{level}</th>
-            <td>{metric}</td>
-            <td class="num">
-                {match difference {
-                    Some(text) => text.erased(),
-                    None => view! { <Missing reason=verdict.clone() /> }.erased(),
-                }}
-            </td>
-            <td class="num">{pairs}</td>
-            <td class="verdict" data-tone=tone>
-                {verdict}
-                {remark.map(|remark| view! { <span class="muted small">{format!(" {remark}")}</span> })}
-            </td>
-        </tr>
-    }
-    .erased()
 }

@@ -1,7 +1,7 @@
 //! The first line: the verdict, or why there is none.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use measure::compare::CeilingComparison;
 use measure::knobs::Comparability;
 

@@ -1,7 +1,7 @@
 //! The first line, in words, and where the study stands.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 
 use super::Page;
 use crate::chart::level_words;

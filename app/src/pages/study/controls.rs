@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
+use crate::ui::erased::Erase;
 use leptos::html;
 use leptos::prelude::*;
-use crate::ui::erased::Erase;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use measure::study::Turn;

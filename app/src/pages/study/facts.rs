@@ -1,7 +1,7 @@
 //! What speaks against the numbers, and what was recorded of how they came about.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use measure::arrival::Arrival;
 use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
@@ -106,13 +106,16 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
             format!("{void} of {all} carry the client's own delay; they are used for nothing."),
         ),
     };
-    let mut reasons: Vec<String> = certificates
-        .iter()
-        .flat_map(|certificate| certificate.reasons.iter().cloned())
-        .collect();
-    reasons.sort();
-    reasons.dedup();
-    reasons.truncate(4);
+    // The gravest first, each sentence once.
+    let mut gravest = certificates.clone();
+    gravest.sort_by_key(|certificate| certificate.innocence != Innocence::Void);
+    let mut reasons: Vec<String> = Vec::new();
+    for reason in gravest.iter().flat_map(|certificate| &certificate.reasons) {
+        if !reasons.contains(reason) {
+            reasons.push(reason.clone());
+        }
+    }
+    reasons.truncate(3);
     Some((word, sentence, reasons))
 }
 
@@ -188,7 +191,10 @@ fn fact_row(name: &str, configurations: &[ConfigurationView]) -> AnyView {
         .collect();
     // What is not recorded yet is no difference.
     let known = facts.iter().flatten().map(|fact| &fact.value);
-    let differs = known.clone().zip(known.skip(1)).any(|(one, next)| one != next);
+    let differs = known
+        .clone()
+        .zip(known.skip(1))
+        .any(|(one, next)| one != next);
     view! {
         <tr class:differs=differs>
             <th scope="row">{name.strip_prefix("knob:").unwrap_or(name).to_owned()}</th>

@@ -1,7 +1,7 @@
 //! The curve with its menus, the legend that is also a switch, and the two small charts.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
 use measure::units::Level;

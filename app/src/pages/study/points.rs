@@ -1,14 +1,13 @@
 //! The points as a table: every percentile with its interval and its count on hover; cards on a phone.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use measure::certificate::Innocence;
 use measure::quantile::Distribution;
 use measure::summary::{Capacity, Summary};
 use uuid::Uuid;
 
 use super::Page;
-use crate::chart::level_words;
 use crate::figure_svg::series_colour;
 use crate::studio::{PointState, PointView, StudyView};
 use crate::ui::badge::{Badge, CLEAN, SUSPECT, VOID, point_word};
@@ -21,7 +20,6 @@ use crate::words;
 struct Around {
     study: Uuid,
     configuration: String,
-    unit: &'static str,
     owner: bool,
 }
 
@@ -29,6 +27,9 @@ struct Around {
 #[component]
 pub fn Points(page: Page) -> impl IntoView {
     let owner = page.is_owner();
+    let unit = page
+        .known
+        .with_untracked(|study| words::rate_unit(&study.spec));
     let rows = Memo::new(move |_| page.shown.with(|study| rows(study, owner)));
     view! {
         <section class="stack" aria-labelledby="points-heading">
@@ -38,7 +39,7 @@ pub fn Points(page: Page) -> impl IntoView {
                     <thead>
                         <tr>
                             <th scope="col">"configuration"</th>
-                            <th scope="col" class="num">"rate"</th>
+                            <th scope="col" class="num">{format!("rate ({unit})")}</th>
                             <th scope="col" class="num" title="Arrivals of the realised schedule over its length">"offered /s"</th>
                             <th scope="col" class="num" title="Completed requests per second">"req/s"</th>
                             <th scope="col" class="num" title="Output tokens per second">"tok/s"</th>
@@ -72,7 +73,6 @@ fn rows(study: &StudyView, owner: bool) -> Vec<(PointView, Around)> {
             .get(point.configuration as usize)
             .map(|found| found.spec.name.clone())
             .unwrap_or_default(),
-        unit: words::rate_unit(&study.spec),
         owner,
     };
     study
@@ -104,12 +104,11 @@ fn Row(point: PointView, around: Around) -> impl IntoView {
     let Around {
         study,
         configuration,
-        unit,
         owner,
     } = around;
     let series = series_colour(point.configuration as usize);
     let href = format!("/studies/{study}/points/{}", point.id);
-    let level = level_words(point.level, unit);
+    let level = point.level.to_string();
     let level = if point.repeat > 0 {
         format!("{level}, repeat {}", point.repeat + 1)
     } else {

@@ -1,7 +1,7 @@
 //! The SLO, to be tried out: other bounds over the same points, judged in the browser.
 
-use leptos::prelude::*;
 use crate::ui::erased::Erase;
+use leptos::prelude::*;
 use leptos::task::spawn_local;
 use measure::slo::{Bound, Metric, Slo};
 use measure::units::Nanos;
