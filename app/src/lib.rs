@@ -96,6 +96,7 @@ fn wake_up(js: &str, wasm: &str) -> String {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     provide_toasts();
+    Effect::new(|_| mark_awake());
     view! {
         <Title formatter=|title: String| if title.is_empty() { "Goodput Studio".into() } else { format!("{title} · Goodput Studio") } />
         <Router>
@@ -116,5 +117,13 @@ pub fn App() -> impl IntoView {
             </main>
             <Toaster />
         </Router>
+    }
+}
+
+/// Marks the document as awake, for whoever waits until its buttons work: `<html data-hydrated="true">`.
+fn mark_awake() {
+    if let Some(root) = document().document_element() {
+        // It fails only for a malformed name.
+        let _ = root.set_attribute("data-hydrated", "true");
     }
 }

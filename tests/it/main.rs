@@ -3,7 +3,10 @@
 mod api; // REST, assets and pages
 mod auth; // who gets in
 mod bench; // goodput bench
+#[cfg(feature = "browser")]
+mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
+mod restart; // a killed server loses nothing
 mod store; // studies and what they measured, on both databases
 mod store_records; // a point's records as Parquet
 mod studio; // the studio, end to end on the simulator

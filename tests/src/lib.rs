@@ -3,4 +3,5 @@
 pub mod browser; // a real Chromium
 pub mod databases; // one test body, both databases
 pub mod edge; // a studio behind its edge
+pub mod process; // the real binary
 pub mod samples; // small studies and records

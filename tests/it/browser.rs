@@ -1,0 +1,42 @@
+//! What a person sees, in a real Chromium against the real binary.
+
+mod exercise; // the study of the goodput exercise, and what its page must show
+mod journey; // define, launch, watch, reload, compare, share
+mod screens; // every page: both themes, wide and narrow, no complaint
+
+use tests::browser::Browser;
+
+/// Nothing in the console: no error, no violation of the content security policy, no hydration warning.
+async fn without_complaints(browser: &Browser) -> anyhow::Result<()> {
+    let complaints = browser.complaints().await?;
+    anyhow::ensure!(complaints.is_empty(), "the console says: {complaints:#?}");
+    Ok(())
+}
+
+/// Types into a field as far as the page can tell: its value changes and it is told.
+async fn fill(browser: &Browser, id: &str, value: &str) -> anyhow::Result<()> {
+    let (id, value) = (serde_json::to_string(id)?, serde_json::to_string(value)?);
+    let script = format!(
+        "const field = document.getElementById({id});
+         if (!field) return false;
+         field.value = {value};
+         for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}}));
+         return true"
+    );
+    browser.until(&format!("the field {id}"), &script).await
+}
+
+/// Presses the first button or link whose text is `words`.
+async fn press(browser: &Browser, words: &str) -> anyhow::Result<()> {
+    let quoted = serde_json::to_string(words)?;
+    let script = format!(
+        "const all = [...document.querySelectorAll('button, a')];
+         const found = all.find(it => it.textContent.trim() === {quoted} && !it.disabled);
+         if (!found) return false;
+         found.click();
+         return true"
+    );
+    browser
+        .until(&format!("the button {words:?}"), &script)
+        .await
+}
