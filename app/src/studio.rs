@@ -73,8 +73,12 @@ pub struct StudyRow {
     pub engine: String,
     /// Its SLO.
     pub slo: Slo,
+    /// Its configurations, for links to a comparison, in the order of `ceilings`.
+    pub configurations: Vec<Uuid>,
     /// The headline ceiling of each configuration, by name, in order.
     pub ceilings: Vec<(String, Option<Ceiling>)>,
+    /// Rates count sessions rather than single requests.
+    pub sessions: bool,
     /// Points finished and planned.
     pub points_finished: u32,
     /// All points.

@@ -182,6 +182,8 @@ impl LocalStudio {
         let ceilings = names
             .zip(configurations.iter().map(|it| headline(&it.ceilings)))
             .collect();
+        let sessions = study.spec.workload.is_multi_turn();
+        let configurations = configurations.iter().map(|it| it.id).collect();
         let StoredStudy {
             id,
             spec,
@@ -200,7 +202,9 @@ impl LocalStudio {
             tags,
             engine,
             slo: spec.slo,
+            configurations,
             ceilings,
+            sessions,
             points_finished,
             points,
             created_ms,

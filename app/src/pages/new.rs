@@ -1,9 +1,266 @@
-//! The page `new`.
+//! A study to be, as a sentence: *Run* [engine] *with* [workload], *Poisson arrivals at* [rates], *against* [SLO],
+//! *flipping* [knob].
+
+mod add_engine; // the dialog that adds one
+mod advice; // what to think about first
+mod configurations; // what is flipped
+mod draft; // what was typed, as text
+mod engine; // which engine
+mod form; // the form's signals
+mod keep;
+mod load; // how hard and how long
+mod more; // warm-up, seed, limits
+mod plan; // time, cost, advice, Launch
+mod read; // from text to a spec, or errors at fields
+mod section; // a line and the fields behind it
+mod sentence; // the study in words
+mod slo; // what is promised
+mod upload; // a ShareGPT file into the studio
+mod workload; // what the requests ask // a reload loses nothing
 
 use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use measure::study::StudySpec;
+use uuid::Uuid;
+
+use crate::api;
+use crate::pages::ErrorView;
+use crate::studio::StudioError;
+use crate::ui::bind::bind;
+use crate::ui::field::TextField;
+use crate::ui::toast::toasts;
+use draft::Draft;
+use form::Form;
+
+/// Where a new study starts from.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Start {
+    /// Another study, cloned.
+    from: Option<String>,
+    /// The goodput exercise under its own name.
+    exercise: bool,
+}
+
+impl Start {
+    /// The key under which the browser keeps what was typed.
+    fn key(&self) -> String {
+        format!(
+            "new-study:{}:{}",
+            self.from.as_deref().unwrap_or_default(),
+            self.exercise
+        )
+    }
+}
+
+/// The draft a new study starts from.
+async fn first_draft(start: Start) -> Result<Draft, StudioError> {
+    let Some(from) = start.from else {
+        let exercise = Draft::from(&StudySpec::goodput_exercise());
+        return Ok(if start.exercise {
+            exercise
+        } else {
+            Draft {
+                name: String::new(),
+                ..exercise
+            }
+        });
+    };
+    let id = Uuid::parse_str(&from).map_err(|_| StudioError::NotFound {
+        what: "study".into(),
+    })?;
+    let spec = api::get_study(id).await?.spec;
+    Ok(Draft {
+        name: format!("{} (again)", spec.name),
+        ..Draft::from(&spec)
+    })
+}
 
 /// The page.
 #[component]
 pub fn NewStudyPage() -> impl IntoView {
-    view! { <h1>"new"</h1> }
+    let query = use_query_map();
+    let start = Memo::new(move |_| {
+        query.with(|query| Start {
+            from: query.get("from"),
+            exercise: query.get("exercise").is_some(),
+        })
+    });
+    let first = Resource::new(move || start.get(), first_draft);
+    view! {
+        <Title text="New study" />
+        <Suspense>
+            {move || Suspend::new(async move {
+                match first.await {
+                    Ok(draft) => view! { <StudyForm draft key=start.get_untracked().key() /> }.into_any(),
+                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                }
+            })}
+        </Suspense>
+    }
+    .into_any()
+}
+
+/// The form, once it is known what it starts from.
+#[component]
+fn StudyForm(draft: Draft, key: String) -> impl IntoView {
+    let form = Form::new(draft.clone());
+    let key = StoredValue::new(key);
+    keep_while_typing(form, draft, key);
+    let engines = Resource::new(|| (), |()| api::list_engines());
+    let datasets = Resource::new(|| (), |()| api::list_datasets());
+    let slos = Resource::new(|| (), |()| api::list_slos());
+    let (adding, managing) = (RwSignal::new(false), RwSignal::new(false));
+    let launch = launch_action(form, key);
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        form.attempt();
+        form.refused.set(Vec::new());
+        match form.draft.with(|draft| StudySpec::try_from(draft)) {
+            Ok(spec) => drop(launch.dispatch(spec)),
+            Err(_) => focus_problems(),
+        }
+    };
+    let problem = move || match launch.value().get() {
+        Some(Err(StudioError::Invalid { .. }) | Ok(_)) | None => None,
+        Some(Err(other)) => Some(other.to_string()),
+    };
+    view! {
+        <form
+            class="page new-study"
+            on:submit=submit
+            on:focusout=move |event| form.touch(id_of(&event))
+            on:input=move |event| form.mend(&id_of(&event))
+        >
+            <header class="stack">
+                <h1>"New study"</h1>
+                <sentence::Sentence form />
+            </header>
+            <div class="split">
+                <div class="stack">
+                    <NameField form />
+                    <div class="sections">
+                        <engine::EngineSection form engines adding />
+                        <workload::WorkloadSection form datasets />
+                        <load::LoadSection form />
+                        <slo::SloSection form slos managing />
+                        <configurations::ConfigurationsSection form engines adding />
+                        <more::MoreSection form />
+                    </div>
+                </div>
+                <aside>
+                    <plan::Plan form pending=launch.pending().into() problem=Signal::derive(problem) />
+                </aside>
+            </div>
+        </form>
+        // Dialogs hold forms of their own, which must not stand inside another.
+        <engine::AddEngineFor form engines adding />
+        <slo::ManageSlos form slos managing />
+    }
+    .into_any()
+}
+
+#[component]
+fn NameField(form: Form) -> impl IntoView {
+    let made = form.draft.with_untracked(Draft::made_name);
+    view! {
+        <TextField
+            id="name"
+            label="Name"
+            bind=bind!(form.draft, |d| d.name)
+            placeholder=made
+            hint="Left empty, it is named after engine and knobs."
+            error=form.error(&["name"])
+        />
+    }
+    .into_any()
+}
+
+/// Sends the study to the server; what it refuses comes back to the fields.
+fn launch_action(
+    form: Form,
+    key: StoredValue<String>,
+) -> Action<StudySpec, Result<Uuid, StudioError>> {
+    let launch = Action::new(|spec: &StudySpec| {
+        let spec = spec.clone();
+        async move { api::launch_study(spec).await }
+    });
+    let navigate = use_navigate();
+    Effect::new(move |_| match launch.value().get() {
+        Some(Ok(id)) => {
+            keep::forget(&key.get_value());
+            navigate(&format!("/studies/{id}"), Default::default());
+        }
+        Some(Err(StudioError::Invalid { fields })) => {
+            form.refused.set(fields);
+            focus_problems();
+        }
+        _ => {}
+    });
+    launch
+}
+
+/// Restores what was typed before a reload, then keeps every change.
+fn keep_while_typing(form: Form, first: Draft, key: StoredValue<String>) {
+    let toasts = toasts();
+    Effect::new(move |awake: Option<()>| {
+        let draft = form.draft.get();
+        let key = key.get_value();
+        if awake.is_some() {
+            return if draft == first {
+                keep::forget(&key)
+            } else {
+                keep::keep(&key, &draft)
+            };
+        }
+        if let Some(kept) = keep::kept(&key).filter(|kept| *kept != draft) {
+            form.draft.set(kept);
+            let first = first.clone();
+            toasts.say_with_undo("Your draft is back as you left it", move || {
+                form.draft.set(first.clone())
+            });
+        }
+    });
+}
+
+fn focus_problems() {
+    request_animation_frame(|| {
+        use wasm_bindgen::JsCast;
+        let found = document()
+            .get_element_by_id("problems")
+            .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+        if let Some(problems) = found {
+            // Focus fails only where the list left the page meanwhile.
+            let _ = problems.focus();
+        }
+    });
+}
+
+/// The id of the control an event came from.
+fn id_of(event: &impl AsRef<web_sys::Event>) -> String {
+    use wasm_bindgen::JsCast;
+    let target = event
+        .as_ref()
+        .target()
+        .and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    target.map(|element| element.id()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_of_different_starts_are_kept_apart() {
+        let clone = Start {
+            from: Some("abc".into()),
+            exercise: false,
+        };
+        let exercise = Start {
+            from: None,
+            exercise: true,
+        };
+        assert_ne!(clone.key(), exercise.key());
+        assert_ne!(exercise.key(), Start::default().key());
+    }
 }

@@ -50,7 +50,7 @@ macro_rules! bind {
 pub(crate) use bind;
 
 /// Keeps an input and its value together. What a person typed before the page woke up wins over the page's own value.
-pub(super) fn follow_input(node: NodeRef<html::Input>, bind: Bind<String>) {
+pub(crate) fn follow_input(node: NodeRef<html::Input>, bind: Bind<String>) {
     Effect::new(move |awake: Option<bool>| {
         let value = bind.get.get();
         let Some(input) = node.get() else {
@@ -66,7 +66,7 @@ pub(super) fn follow_input(node: NodeRef<html::Input>, bind: Bind<String>) {
 }
 
 /// The same for a text area.
-pub(super) fn follow_area(node: NodeRef<html::Textarea>, bind: Bind<String>) {
+pub(crate) fn follow_area(node: NodeRef<html::Textarea>, bind: Bind<String>) {
     Effect::new(move |awake: Option<bool>| {
         let value = bind.get.get();
         let Some(area) = node.get() else {

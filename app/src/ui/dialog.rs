@@ -37,4 +37,5 @@ pub fn Dialog(
             </div>
         </dialog>
     }
+    .into_any()
 }

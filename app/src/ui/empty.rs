@@ -8,15 +8,22 @@ pub fn Empty(
     /// Its heading.
     #[prop(into)]
     title: String,
+    /// A picture beside the words.
+    #[prop(optional, into)]
+    picture: ViewFn,
     /// What it is for, and the first step.
     children: Children,
 ) -> impl IntoView {
     view! {
         <section class="empty">
-            <h2>{title}</h2>
-            {children()}
+            <div class="words">
+                <h2>{title}</h2>
+                {children()}
+            </div>
+            {picture.run()}
         </section>
     }
+    .into_any()
 }
 
 /// A sentence that deserves to be read.
@@ -33,4 +40,5 @@ pub fn Notice(
             {children()}
         </p>
     }
+    .into_any()
 }

@@ -40,6 +40,7 @@ pub fn Field(
             </p>
         </div>
     }
+    .into_any()
 }
 
 /// What describes the control `id`: its error, then its hint.
@@ -106,6 +107,7 @@ pub fn TextField(
             </span>
         </Field>
     }
+    .into_any()
 }
 
 /// Several lines of text.
@@ -152,6 +154,7 @@ pub fn AreaField(
             </textarea>
         </Field>
     }
+    .into_any()
 }
 
 /// One of several named values.
@@ -198,6 +201,7 @@ pub fn SelectField(
             </select>
         </Field>
     }
+    .into_any()
 }
 
 /// A switch with its label beside it.
@@ -226,4 +230,5 @@ pub fn CheckField(
             <span>{label}</span>
         </label>
     }
+    .into_any()
 }

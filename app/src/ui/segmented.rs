@@ -39,4 +39,5 @@ pub fn Segmented(
             {options.into_iter().map(choice).collect_view()}
         </div>
     }
+    .into_any()
 }

@@ -94,4 +94,5 @@ pub fn Toaster() -> impl IntoView {
             <For each=move || toasts.shown.get() key=|toast| toast.id children=message />
         </div>
     }
+    .into_any()
 }

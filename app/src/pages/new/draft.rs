@@ -1,0 +1,424 @@
+//! What a person has typed so far: every field as text, so that nothing typed is ever lost.
+//!
+//! [`super::read`] turns a draft into a [`StudySpec`], or says what is wrong at which field.
+
+use std::collections::BTreeMap;
+
+use measure::arrival::Arrival;
+use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, PointLength, StudySpec, Turn};
+use measure::workload::{Lengths, ShareGptFilter, Workload};
+use serde::{Deserialize, Serialize};
+
+/// A study to be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// Its name; empty stands for one made from the rest.
+    pub name: String,
+    /// `simulator` or `endpoint`.
+    pub engine: String,
+    /// The simulator's preset.
+    pub preset: String,
+    /// The engine, unless it is the simulator.
+    pub endpoint: EndpointDraft,
+    /// The workload.
+    pub workload: WorkloadDraft,
+    /// `poisson` or `constant`.
+    pub arrival: String,
+    /// Levels, separated by blanks or commas.
+    pub levels: String,
+    /// Fewest requests of a point.
+    pub min_requests: String,
+    /// Most requests of a point.
+    pub max_requests: String,
+    /// Seconds of a point between the two.
+    pub seconds: String,
+    /// Warm-up requests.
+    pub warmup: String,
+    /// The seed.
+    pub seed: String,
+    /// Repeats of each level.
+    pub repeats: String,
+    /// Seconds of silence after which a stream has failed.
+    pub idle_timeout: String,
+    /// Seconds of waiting after the last arrival.
+    pub drain: String,
+    /// The SLO's text.
+    pub slo: String,
+    /// The configurations, baseline first.
+    pub configurations: Vec<ConfigurationDraft>,
+}
+
+/// An endpoint to be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EndpointDraft {
+    /// Base URL.
+    pub url: String,
+    /// The dialect's name.
+    pub api: String,
+    /// The model.
+    pub model: String,
+    /// Environment variable that holds the key; empty for none.
+    pub api_key_env: String,
+    /// Extra headers, one `Name: value` a line.
+    pub headers: String,
+}
+
+/// A workload to be: the fields of every kind, so that switching back and forth loses nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadDraft {
+    /// `share_gpt_shaped`, `share_gpt_file` or `synthetic`.
+    pub kind: String,
+    /// Factor on every length.
+    pub scale: String,
+    /// Most turns of a session.
+    pub max_turns: String,
+    /// Seconds of pause before the next turn.
+    pub think: String,
+    /// Most tokens of context.
+    pub max_context: String,
+    /// The ShareGPT file.
+    pub file: String,
+    /// Shortest prompt kept.
+    pub min_prompt: String,
+    /// Shortest answer kept.
+    pub min_output: String,
+    /// Longest prompt kept.
+    pub max_prompt: String,
+    /// Longest prompt and answer together.
+    pub max_total: String,
+    /// Input lengths.
+    pub input: LengthsDraft,
+    /// Output lengths.
+    pub output: LengthsDraft,
+}
+
+/// A length distribution to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LengthsDraft {
+    /// `fixed`, `uniform` or `log_normal`.
+    pub kind: String,
+    /// Tokens, when fixed.
+    pub tokens: String,
+    /// Fewest, when uniform.
+    pub min: String,
+    /// Most, when uniform or log-normal.
+    pub max: String,
+    /// Median, when log-normal.
+    pub median: String,
+    /// Sigma, when log-normal.
+    pub sigma: String,
+}
+
+/// A configuration to be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConfigurationDraft {
+    /// Its name.
+    pub name: String,
+    /// Knobs with a control of their own: name to value; an empty value stands for the default.
+    pub knobs: BTreeMap<String, String>,
+    /// Knobs declared of an engine that the studio does not start, one `name=value` a line.
+    pub declared: String,
+    /// `as_is`, `other_endpoint` or `pause`.
+    pub way: String,
+    /// The other endpoint.
+    pub other: EndpointDraft,
+    /// What the person is asked to do.
+    pub instruction: String,
+}
+
+impl LengthsDraft {
+    fn around(tokens: u32) -> Self {
+        Self {
+            kind: "log_normal".into(),
+            tokens: tokens.to_string(),
+            min: (tokens / 2).to_string(),
+            max: (tokens * 4).to_string(),
+            median: tokens.to_string(),
+            sigma: "0.8".into(),
+        }
+    }
+}
+
+impl Default for LengthsDraft {
+    fn default() -> Self {
+        Self::around(256)
+    }
+}
+
+impl Default for WorkloadDraft {
+    fn default() -> Self {
+        let ShareGptFilter {
+            min_prompt,
+            min_output,
+            max_prompt,
+            max_total,
+        } = ShareGptFilter::default();
+        Self {
+            kind: "share_gpt_shaped".into(),
+            scale: "1".into(),
+            max_turns: "6".into(),
+            think: "1".into(),
+            max_context: "4096".into(),
+            file: String::new(),
+            min_prompt: min_prompt.to_string(),
+            min_output: min_output.to_string(),
+            max_prompt: max_prompt.to_string(),
+            max_total: max_total.to_string(),
+            input: LengthsDraft::around(512),
+            output: LengthsDraft::around(128),
+        }
+    }
+}
+
+/// Milliseconds as the seconds that a form shows: `1.5`.
+fn seconds(millis: u64) -> String {
+    let text = format!("{}.{:03}", millis / 1000, millis % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+impl From<&StudySpec> for Draft {
+    fn from(spec: &StudySpec) -> Self {
+        let StudySpec {
+            name,
+            engine,
+            workload,
+            arrival,
+            levels,
+            length,
+            warmup,
+            seed,
+            slo,
+            configurations,
+            repeats,
+            idle_timeout_ms,
+            drain_ms,
+        } = spec;
+        let PointLength {
+            min_requests,
+            max_requests,
+            seconds: point_seconds,
+        } = length;
+        let (kind, preset, endpoint) = engine_parts(engine);
+        let simulated = kind == "simulator";
+        Self {
+            name: name.clone(),
+            engine: kind.into(),
+            preset,
+            endpoint,
+            workload: workload.into(),
+            arrival: match arrival {
+                Arrival::Poisson => "poisson".into(),
+                Arrival::Constant => "constant".into(),
+            },
+            levels: levels
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(" "),
+            min_requests: min_requests.to_string(),
+            max_requests: max_requests.to_string(),
+            seconds: point_seconds.to_string(),
+            warmup: warmup.to_string(),
+            seed: seed.0.to_string(),
+            repeats: repeats.to_string(),
+            idle_timeout: seconds(*idle_timeout_ms),
+            drain: seconds(*drain_ms),
+            slo: slo.to_string(),
+            configurations: configurations
+                .iter()
+                .map(|it| ConfigurationDraft::of(it, simulated))
+                .collect(),
+        }
+    }
+}
+
+fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
+    let fresh = EndpointDraft {
+        api: Api::default().name().into(),
+        ..EndpointDraft::default()
+    };
+    match engine {
+        EngineSpec::Simulator { preset } => ("simulator", preset.clone(), fresh),
+        EngineSpec::Endpoint(endpoint) => ("endpoint", "small-fast".into(), endpoint.into()),
+    }
+}
+
+impl From<&Endpoint> for EndpointDraft {
+    fn from(endpoint: &Endpoint) -> Self {
+        let Endpoint {
+            url,
+            api,
+            model,
+            api_key_env,
+            headers,
+        } = endpoint;
+        Self {
+            url: url.clone(),
+            api: api.name().into(),
+            model: model.clone(),
+            api_key_env: api_key_env.clone().unwrap_or_default(),
+            headers: headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
+        }
+    }
+}
+
+impl From<&Workload> for WorkloadDraft {
+    fn from(workload: &Workload) -> Self {
+        let rest = Self::default();
+        match workload {
+            Workload::ShareGptShaped {
+                scale,
+                max_turns,
+                think_ms,
+                max_context,
+            } => Self {
+                kind: "share_gpt_shaped".into(),
+                scale: scale.to_string(),
+                max_turns: max_turns.to_string(),
+                think: seconds(*think_ms),
+                max_context: max_context.to_string(),
+                ..rest
+            },
+            Workload::ShareGptFile {
+                file,
+                max_turns,
+                think_ms,
+                filter,
+            } => Self {
+                kind: "share_gpt_file".into(),
+                file: file.clone(),
+                max_turns: max_turns.to_string(),
+                think: seconds(*think_ms),
+                min_prompt: filter.min_prompt.to_string(),
+                min_output: filter.min_output.to_string(),
+                max_prompt: filter.max_prompt.to_string(),
+                max_total: filter.max_total.to_string(),
+                ..rest
+            },
+            Workload::Synthetic { input, output } => Self {
+                kind: "synthetic".into(),
+                input: input.into(),
+                output: output.into(),
+                ..rest
+            },
+        }
+    }
+}
+
+impl From<&Lengths> for LengthsDraft {
+    fn from(lengths: &Lengths) -> Self {
+        match lengths {
+            Lengths::Fixed { tokens } => Self {
+                kind: "fixed".into(),
+                ..Self::around(*tokens)
+            },
+            Lengths::Uniform { min, max } => Self {
+                kind: "uniform".into(),
+                min: min.to_string(),
+                max: max.to_string(),
+                ..Self::around((min + max) / 2)
+            },
+            Lengths::LogNormal { median, sigma, max } => Self {
+                kind: "log_normal".into(),
+                median: median.to_string(),
+                sigma: sigma.to_string(),
+                max: max.to_string(),
+                ..Self::around(*median)
+            },
+        }
+    }
+}
+
+impl ConfigurationDraft {
+    fn of(spec: &ConfigurationSpec, simulated: bool) -> Self {
+        let ConfigurationSpec { name, knobs, turn } = spec;
+        let knobs: BTreeMap<_, _> = knobs
+            .iter()
+            .map(|(knob, value)| (knob.clone(), value.to_string()))
+            .collect();
+        let declared = knobs
+            .iter()
+            .map(|(knob, value)| format!("{knob}={value}"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let mut draft = Self {
+            name: name.clone(),
+            way: "as_is".into(),
+            ..Self::default()
+        };
+        if simulated {
+            draft.knobs = knobs;
+        } else {
+            draft.declared = declared;
+        }
+        match turn {
+            Turn::AsIs => {}
+            Turn::OtherEndpoint(endpoint) => {
+                (draft.way, draft.other) = ("other_endpoint".into(), endpoint.into())
+            }
+            Turn::Pause { instruction } => {
+                (draft.way, draft.instruction) = ("pause".into(), instruction.clone())
+            }
+        }
+        draft
+    }
+}
+
+impl Draft {
+    /// Whether the built-in simulator is the engine.
+    pub fn is_simulated(&self) -> bool {
+        self.engine != "endpoint"
+    }
+
+    /// A configuration to add: the baseline's values under a name that is free.
+    pub fn next_variant(&self) -> ConfigurationDraft {
+        let base = self.configurations.first().cloned().unwrap_or_default();
+        let taken = |name: &str| self.configurations.iter().any(|it| it.name == name);
+        let name = (1..)
+            .map(|number| format!("variant {number}"))
+            .find(|name| !taken(name))
+            .unwrap_or_default();
+        ConfigurationDraft { name, ..base }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_show_as_seconds() {
+        for (millis, expected) in [(0, "0"), (1500, "1.5"), (30_000, "30"), (7, "0.007")] {
+            assert_eq!(seconds(millis), expected);
+        }
+    }
+
+    #[test]
+    fn a_new_variant_gets_a_free_name() {
+        let named = |name: &str| ConfigurationDraft {
+            name: name.into(),
+            ..ConfigurationDraft::default()
+        };
+        let draft = Draft {
+            configurations: vec![named("baseline"), named("variant 1")],
+            ..Draft::default()
+        };
+        assert_eq!(draft.next_variant().name, "variant 2");
+    }
+
+    #[test]
+    fn a_draft_from_an_older_page_is_still_read() {
+        let draft: Draft = serde_json::from_str(r#"{"name": "kept", "gone": 1}"#).expect("draft");
+        assert_eq!(draft.name, "kept");
+        assert_eq!(draft.workload, WorkloadDraft::default());
+    }
+}

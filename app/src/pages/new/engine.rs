@@ -1,0 +1,365 @@
+//! Which engine is put under load: the simulator, or one that was added on purpose.
+
+use leptos::prelude::*;
+
+use super::add_engine::AddEngine;
+use super::draft::EndpointDraft;
+use super::form::Form;
+use super::section::Section;
+use super::sentence::engine_words;
+use crate::api;
+use crate::studio::{EngineRow, StudioError};
+use crate::ui::bind::{Bind, bind};
+use crate::ui::field::{AreaField, SelectField, TextField};
+use crate::ui::segmented::Segmented;
+use crate::ui::toast::toasts;
+
+/// The simulator's presets and what each is like.
+const PRESETS: [(&str, &str); 3] = [
+    ("small-fast", "small-fast: a small model, quick to saturate"),
+    (
+        "llama-8b-h100",
+        "llama-8b-h100: about an 8B model on one H100",
+    ),
+    ("tiny", "tiny: for trying things out"),
+];
+
+/// Engines that were added, as the form shares them.
+pub type Engines = Resource<Result<Vec<EngineRow>, StudioError>>;
+
+/// Engines that were added; none while they are not known.
+pub fn known(engines: Engines) -> Vec<EngineRow> {
+    engines.get().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Whether two base URLs mean the same endpoint, spelling aside.
+pub fn same_url(one: &str, other: &str) -> bool {
+    let plain = |url: &str| {
+        url.trim()
+            .trim_end_matches('/')
+            .trim_end_matches("/v1")
+            .trim_end_matches('/')
+            .to_ascii_lowercase()
+    };
+    plain(one) == plain(other)
+}
+
+/// The section.
+#[component]
+pub fn EngineSection(
+    /// The form.
+    form: Form,
+    /// Engines that were added.
+    engines: Engines,
+    /// Where the dialog to add one is opened.
+    adding: RwSignal<bool>,
+) -> impl IntoView {
+    let draft = form.draft;
+    view! {
+        <Section form id="engine" title="Engine" value=Signal::derive(move || draft.with(engine_words))>
+            <Segmented
+                name="engine.kind"
+                label="Kind of engine"
+                bind=bind!(draft, |d| d.engine)
+                options=vec![("simulator", "Simulator"), ("endpoint", "A running engine")]
+            />
+            <Show when=move || draft.with(|draft| !draft.is_simulated()) fallback=move || view! { <Simulator form /> }>
+                <EndpointFields
+                    form
+                    engines
+                    adding
+                    path="engine"
+                    bind=Bind::new(move || draft.with(|it| it.endpoint.clone()), move |it| draft.update(|d| d.endpoint = it))
+                />
+            </Show>
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Simulator(form: Form) -> impl IntoView {
+    let preset = bind!(form.draft, |d| d.preset);
+    let options = move || {
+        let mut options: Vec<(String, String)> = PRESETS
+            .map(|(value, text)| (value.to_owned(), text.to_owned()))
+            .to_vec();
+        let chosen = preset.get.get();
+        if options.iter().all(|(value, _)| *value != chosen) {
+            options.push((chosen.clone(), chosen));
+        }
+        options
+    };
+    view! {
+        <SelectField
+            id="engine.preset"
+            label="Preset"
+            bind=preset
+            options=Signal::derive(options)
+            hint="Built in and started anew for each configuration. Everything measured on it is marked simulated."
+            error=form.error(&["engine.preset"])
+        />
+    }
+    .into_any()
+}
+
+/// The fields of an endpoint: which engine, which model, which dialect.
+#[component]
+pub fn EndpointFields(
+    /// The form.
+    form: Form,
+    /// Engines that were added.
+    engines: Engines,
+    /// Opens the dialog to add one.
+    adding: RwSignal<bool>,
+    /// Where the endpoint stands in the study.
+    #[prop(into)]
+    path: String,
+    /// The endpoint.
+    bind: Bind<EndpointDraft>,
+) -> impl IntoView {
+    let at = |field: &str| format!("{path}.{field}");
+    let [url, model, api, headers] = ["url", "model", "api", "headers"].map(at);
+    let chosen = Memo::new(move |_| {
+        bind.get.with(|it| {
+            known(engines)
+                .into_iter()
+                .find(|row| same_url(&row.endpoint.url, &it.url))
+        })
+    });
+    let choose = Bind::new(
+        move || chosen.get().map(|row| row.name).unwrap_or_default(),
+        move |name| {
+            let found = known(engines).into_iter().find(|row| row.name == name);
+            bind.set
+                .run(found.map(|row| (&row.endpoint).into()).unwrap_or_default());
+        },
+    );
+    let part = move |get: fn(&EndpointDraft) -> &String, set: fn(&mut EndpointDraft, String)| {
+        Bind::new(
+            move || bind.get.with(|it| get(it).clone()),
+            move |value| {
+                let mut endpoint = bind.get.get_untracked();
+                set(&mut endpoint, value);
+                bind.set.run(endpoint);
+            },
+        )
+    };
+    view! {
+        <div class="row end">
+            <div class="grow">
+                <SelectField
+                    id=path.clone()
+                    label="Engine"
+                    bind=choose
+                    options=Signal::derive(move || engine_options(&known(engines)))
+                    error=form.error(&[&path, &url])
+                />
+            </div>
+            <button type="button" class="button" on:click=move |_| adding.set(true)>
+                "Add an engine…"
+            </button>
+        </div>
+        {move || chosen.get().map(|row| view! { <Known row engines bind /> })}
+        <div class="columns">
+            <ModelField
+                id=model.clone()
+                bind=part(|it| &it.model, |it, model| it.model = model)
+                models=Signal::derive(move || chosen.get().and_then(|row| row.probe).map(|probe| probe.models).unwrap_or_default())
+                error=form.error(&[&model])
+            />
+            <SelectField
+                id=api.clone()
+                label="Dialect"
+                bind=part(|it| &it.api, |it, api| it.api = api)
+                options=Signal::stored(dialects())
+                error=form.error(&[&api])
+            />
+        </div>
+        <details class="more">
+            <summary>"Extra headers"</summary>
+            <AreaField
+                id=headers.clone()
+                label="Headers"
+                bind=part(|it| &it.headers, |it, headers| it.headers = headers)
+                hint="One “Name: value” a line. Not for secrets: keys are named by environment variable when the engine is added."
+                placeholder="x-team: serving"
+                error=form.error(&[&headers])
+            />
+        </details>
+    }
+    .into_any()
+}
+
+/// The dialects, for a select.
+pub fn dialects() -> Vec<(String, String)> {
+    [
+        ("openai.chat", "OpenAI chat completions"),
+        ("openai.completions", "OpenAI completions"),
+    ]
+    .map(|(value, text)| (value.to_owned(), text.to_owned()))
+    .to_vec()
+}
+
+fn engine_options(rows: &[EngineRow]) -> Vec<(String, String)> {
+    let first = if rows.is_empty() {
+        "None added yet"
+    } else {
+        "Choose an engine"
+    };
+    let mut options = vec![(String::new(), first.to_owned())];
+    options.extend(rows.iter().map(|row| {
+        (
+            row.name.clone(),
+            format!("{} ({})", row.name, row.endpoint.url),
+        )
+    }));
+    options
+}
+
+/// A model: one of those the engine serves, or typed where it does not say.
+#[component]
+pub fn ModelField(
+    /// The control's id.
+    #[prop(into)]
+    id: String,
+    /// The model.
+    bind: Bind<String>,
+    /// Models the engine serves.
+    models: Signal<Vec<String>>,
+    /// What is wrong with it.
+    error: Signal<Option<String>>,
+) -> impl IntoView {
+    let options = move || {
+        let chosen = bind.get.get();
+        let mut all = models.get();
+        if !all.contains(&chosen) {
+            all.insert(0, chosen);
+        }
+        all.into_iter()
+            .map(|model| {
+                (
+                    model.clone(),
+                    if model.is_empty() {
+                        "Choose a model".into()
+                    } else {
+                        model
+                    },
+                )
+            })
+            .collect()
+    };
+    let named = Memo::new(move |_| !models.with(Vec::is_empty));
+    let typed_id = id.clone();
+    let typed = move || {
+        view! { <TextField id=typed_id.clone() label="Model" bind placeholder="as the engine names it" error /> }
+    };
+    view! {
+        <Show when=move || named.get() fallback=typed>
+            <SelectField id=id.clone() label="Model" bind options=Signal::derive(options) error />
+        </Show>
+    }
+    .into_any()
+}
+
+/// What is known of an added engine, and the way to forget it.
+#[component]
+fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
+    let said = match &row.probe {
+        Some(probe) => {
+            let version = probe
+                .version
+                .as_deref()
+                .map(|version| format!(" {version}"))
+                .unwrap_or_default();
+            let cache = if probe.can_reset_cache {
+                "its prefix cache can be reset"
+            } else {
+                "its prefix cache cannot be reset from outside"
+            };
+            format!("{}{version}; {cache}.", probe.engine)
+        }
+        None => "It did not answer when it was added, so nothing is known of it yet.".to_owned(),
+    };
+    let key = row
+        .endpoint
+        .api_key_env
+        .clone()
+        .map(|name| format!(" Key from {name}."));
+    let toasts = toasts();
+    let forget = move |_| {
+        let row = row.clone();
+        bind.set.run(EndpointDraft::default());
+        leptos::task::spawn_local(async move {
+            match api::delete_engine(row.id).await {
+                Ok(()) => {
+                    engines.refetch();
+                    toasts.say_with_undo(format!("Forgot {}", row.name), move || {
+                        bring_back(row.clone(), engines)
+                    });
+                }
+                Err(error) => toasts.say(error.to_string()),
+            }
+        });
+    };
+    view! {
+        <p class="hint-line">
+            {said} {key} " " <button type="button" class="linkish" on:click=forget>"Forget this engine"</button>
+        </p>
+    }
+    .into_any()
+}
+
+fn bring_back(row: EngineRow, engines: Engines) {
+    leptos::task::spawn_local(async move {
+        if let Err(error) = api::save_engine(row.name, row.endpoint).await {
+            toasts().say(error.to_string());
+        }
+        engines.refetch();
+    });
+}
+
+/// The dialog to add an engine; what is added is chosen at once.
+#[component]
+pub fn AddEngineFor(
+    /// The form.
+    form: Form,
+    /// Engines that were added.
+    engines: Engines,
+    /// Whether the dialog is open.
+    adding: RwSignal<bool>,
+) -> impl IntoView {
+    let added = Callback::new(move |row: EngineRow| {
+        engines.refetch();
+        form.draft.update(|draft| {
+            // With no engine chosen the study takes the new one; else a variant that waits for one does.
+            let waiting = draft
+                .configurations
+                .iter_mut()
+                .find(|it| it.way == "other_endpoint" && it.other.url.is_empty());
+            match waiting {
+                Some(variant) if !draft.endpoint.url.is_empty() => {
+                    variant.other = (&row.endpoint).into()
+                }
+                _ => draft.endpoint = (&row.endpoint).into(),
+            }
+        });
+        toasts().say(format!("Added {}", row.name));
+    });
+    view! { <AddEngine open=adding added /> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_the_same_with_and_without_v1() {
+        assert!(same_url(
+            "http://127.0.0.1:8000",
+            "http://127.0.0.1:8000/v1/"
+        ));
+        assert!(same_url("HTTP://Engine:8000/", "http://engine:8000"));
+        assert!(!same_url("http://127.0.0.1:8000", "http://127.0.0.1:8001"));
+    }
+}

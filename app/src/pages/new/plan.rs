@@ -1,0 +1,237 @@
+//! The plan beside the form: how long it takes, what it holds, what to think about first; and Launch.
+
+use leptos::prelude::*;
+use measure::study::{FieldError, PlannedPoint, StudySpec};
+
+use super::advice::{Advice, advise, pauses, total_ms};
+use super::form::{Form, section_of};
+use super::sentence::{engine_words, rate_unit};
+use crate::ui::badge::{Badge, SIMULATED};
+use crate::ui::format;
+
+/// The points of one configuration.
+#[derive(Clone, Debug, PartialEq)]
+struct Lane {
+    name: String,
+    points: Vec<PlannedPoint>,
+}
+
+fn lanes(spec: &StudySpec, plan: &[PlannedPoint]) -> Vec<Lane> {
+    let lane = |(index, configuration): (usize, &measure::study::ConfigurationSpec)| Lane {
+        name: configuration.name.clone(),
+        points: plan
+            .iter()
+            .filter(|point| point.configuration as usize == index)
+            .copied()
+            .collect(),
+    };
+    spec.configurations.iter().enumerate().map(lane).collect()
+}
+
+/// The plan.
+#[component]
+pub fn Plan(
+    /// The form.
+    form: Form,
+    /// Whether the study is being launched.
+    pending: Signal<bool>,
+    /// What went wrong with launching, where it belongs to no field.
+    problem: Signal<Option<String>>,
+) -> impl IntoView {
+    let engine = move || form.draft.with(engine_words);
+    let headline = move || {
+        form.plan.with(|plan| match plan.len() {
+            0 => "No plan yet".to_owned(),
+            1 => format!("1 point, {}", format::about(total_ms(plan))),
+            points => format!("{points} points, {}", format::about(total_ms(plan))),
+        })
+    };
+    let drawn = Memo::new(move |_| {
+        form.spec.with(|spec| {
+            spec.as_ref()
+                .map(|spec| form.plan.with(|plan| lanes(spec, plan)))
+                .unwrap_or_default()
+        })
+    });
+    let unit = move || form.spec.with(|spec| rate_unit(spec.as_ref().ok()));
+    let paused = move || {
+        form.spec
+            .with(|spec| spec.as_ref().map(pauses).unwrap_or_default())
+    };
+    view! {
+        <section class="plan card stack" aria-label="Plan">
+            <div class="row">
+                <h2>{headline}</h2>
+                <Show when=move || form.draft.with(|draft| draft.is_simulated())>
+                    <Badge word=SIMULATED />
+                </Show>
+            </div>
+            {move || drawn.with(|lanes| lanes.iter().enumerate().map(|(index, it)| lane(index, it, unit())).collect_view())}
+            <p class="small muted">"Holds " {engine} " meanwhile. " {move || pause_words(paused())}</p>
+            {move || points_table(&drawn.get(), unit())}
+            <Problems form problem />
+            <button class="button primary" aria-busy=move || pending.get().to_string() disabled=move || pending.get()>
+                "Launch"
+            </button>
+            <AdviceList form />
+        </section>
+    }
+    .into_any()
+}
+
+fn pause_words(pauses: usize) -> Option<String> {
+    match pauses {
+        0 => None,
+        1 => Some("It pauses once for you to restart the engine.".into()),
+        many => Some(format!(
+            "It pauses {many} times for you to restart the engine."
+        )),
+    }
+}
+
+/// One configuration on the timeline: each point as wide as it is long.
+fn lane(index: usize, lane: &Lane, unit: &'static str) -> impl IntoView + use<> {
+    let part = |point: &PlannedPoint| {
+        let style = format!(
+            "flex-grow: {}",
+            (point.estimated.as_secs_f64() * 10.0).round().max(1.0)
+        );
+        view! { <i style=style title=point_words(point, unit)></i> }
+    };
+    let label = format!(
+        "{}: {} points, {}",
+        lane.name,
+        lane.points.len(),
+        format::about(total_ms(&lane.points))
+    );
+    view! {
+        <div class="lane" style=format!("--series: var(--series-{})", index % 8 + 1)>
+            <span class="small">{lane.name.clone()}</span>
+            <span class="bar" role="img" aria-label=label>
+                {lane.points.iter().map(part).collect_view()}
+            </span>
+        </div>
+    }
+}
+
+fn point_words(point: &PlannedPoint, unit: &str) -> String {
+    let level = match point.level.rate() {
+        Some(rate) => format!("{rate} {unit}"),
+        None => point.level.to_string(),
+    };
+    format!(
+        "{level}: {} requests, {}",
+        format::count(point.requests.into()),
+        format::about(point.estimated.0 / 1_000_000)
+    )
+}
+
+/// The same as a table: the timeline for those who read.
+fn points_table(lanes: &[Lane], unit: &'static str) -> Option<impl IntoView + use<>> {
+    let first = lanes.first().filter(|lane| !lane.points.is_empty())?;
+    let row = |point: &PlannedPoint| {
+        view! {
+            <tr>
+                <td class="num">{point.level.to_string()}</td>
+                <td class="num">{format::count(point.requests.into())}</td>
+                <td class="num">{format::about(point.estimated.0 / 1_000_000).replacen("about ", "", 1)}</td>
+            </tr>
+        }
+    };
+    let each = if lanes.len() > 1 {
+        "Points of each configuration"
+    } else {
+        "Points"
+    };
+    Some(view! {
+        <details class="more">
+            <summary>{each}</summary>
+            <table class="tight">
+                <thead>
+                    <tr>
+                        <th class="num" scope="col">{unit}</th>
+                        <th class="num" scope="col">"requests"</th>
+                        <th class="num" scope="col">"about"</th>
+                    </tr>
+                </thead>
+                <tbody>{first.points.iter().map(row).collect_view()}</tbody>
+            </table>
+        </details>
+    })
+}
+
+/// What must be mended before the study can start; each entry leads to its field.
+#[component]
+fn Problems(form: Form, problem: Signal<Option<String>>) -> impl IntoView {
+    let entry = move |FieldError { field, message }: FieldError| {
+        let (section, id) = (section_of(&field), field.clone());
+        view! {
+            <li>
+                <button type="button" class="linkish" on:click=move |_| form.go_to(section, id.clone())>{field}</button>
+                " " {message}
+            </li>
+        }
+    };
+    view! {
+        <div role="alert">
+            {move || problem.get().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> })}
+        </div>
+        {move || {
+            let errors = form.all_errors();
+            (!errors.is_empty()).then(|| view! {
+                <div class="notice" data-tone="bad" id="problems" tabindex="-1">
+                    <strong>"To mend before it can start"</strong>
+                    <ul>{errors.into_iter().map(entry).collect_view()}</ul>
+                </div>
+            })
+        }}
+    }
+    .into_any()
+}
+
+#[component]
+fn AdviceList(form: Form) -> impl IntoView {
+    let advice = Memo::new(move |_| {
+        form.spec.with(|spec| match spec {
+            Ok(spec) => form
+                .plan
+                .with(|plan| form.draft.with(|draft| advise(draft, spec, plan))),
+            Err(_) => Vec::new(),
+        })
+    });
+    let entry = move |Advice {
+                          tone,
+                          lead,
+                          text,
+                          section,
+                      }: Advice| {
+        view! {
+            <li class="notice small" data-tone=tone.name()>
+                <strong>{lead}</strong> " " {text} " "
+                <button type="button" class="linkish" on:click=move |_| form.go_to(section, String::new())>
+                    "Change"
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <ul class="stack tight" aria-live="polite" aria-label="Good to know first">
+            {move || advice.get().into_iter().map(entry).collect_view()}
+        </ul>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_are_announced() {
+        assert_eq!(pause_words(0), None);
+        assert_eq!(
+            pause_words(2).as_deref(),
+            Some("It pauses 2 times for you to restart the engine.")
+        );
+    }
+}

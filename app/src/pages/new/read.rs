@@ -1,0 +1,418 @@
+//! From what a person typed to a [`StudySpec`], or to every error at its field.
+//!
+//! This reads; whether the values make sense together is for [`StudySpec::check`], which the server runs as well.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use measure::arrival::Arrival;
+use measure::knobs::{KnobValue, Knobs};
+use measure::slo::Slo;
+use measure::study::{
+    Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, PointLength, StudySpec, Turn,
+};
+use measure::units::{Level, Seed};
+use measure::workload::{Lengths, ShareGptFilter, Workload};
+
+use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft};
+
+impl TryFrom<&Draft> for StudySpec {
+    type Error = Vec<FieldError>;
+
+    /// Every error at its field: those of reading, or else those of [`StudySpec::check`].
+    fn try_from(draft: &Draft) -> Result<Self, Vec<FieldError>> {
+        let spec = draft.read()?;
+        let errors = spec.check();
+        if errors.is_empty() {
+            Ok(spec)
+        } else {
+            Err(errors)
+        }
+    }
+}
+
+impl Draft {
+    /// What was typed, as a spec that nobody has checked yet.
+    pub fn read(&self) -> Result<StudySpec, Vec<FieldError>> {
+        let mut reader = Reader::default();
+        let spec = reader.study(self);
+        match spec {
+            Some(spec) if reader.errors.is_empty() => Ok(spec),
+            _ => Err(reader.errors),
+        }
+    }
+
+    /// The study's name; made from engine and knobs where none was typed.
+    pub fn full_name(&self) -> String {
+        let typed = self.name.trim();
+        if typed.is_empty() {
+            self.made_name()
+        } else {
+            typed.to_owned()
+        }
+    }
+
+    /// A name that says what is studied: `small-fast: enable-prefix-caching`.
+    pub fn made_name(&self) -> String {
+        let model = self.endpoint.model.trim();
+        let engine = match (self.is_simulated(), model) {
+            (true, _) => self.preset.as_str(),
+            (false, "") => "engine",
+            (false, model) => model,
+        };
+        let flipped = super::advice::flipped_knobs(self);
+        if flipped.is_empty() {
+            format!("{engine} sweep")
+        } else {
+            format!("{engine}: {}", flipped.join(", "))
+        }
+    }
+}
+
+/// Collects errors while reading on, so that a person sees all of them at once.
+#[derive(Default)]
+struct Reader {
+    errors: Vec<FieldError>,
+}
+
+impl Reader {
+    fn refuse<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
+        self.errors.push(FieldError {
+            field: field.to_owned(),
+            message: message.into(),
+        });
+        None
+    }
+
+    /// A number, or an error that says what is wanted.
+    fn number<T: FromStr>(&mut self, field: &str, text: &str, wanted: &str) -> Option<T> {
+        let text = text.trim();
+        // People paste thousands with commas.
+        match text.replace([',', '_'], "").parse() {
+            Ok(number) => Some(number),
+            Err(_) if text.is_empty() => self.refuse(field, format!("must be {wanted}")),
+            Err(_) => self.refuse(field, format!("must be {wanted}, not {text:?}")),
+        }
+    }
+
+    fn whole<T: FromStr>(&mut self, field: &str, text: &str) -> Option<T> {
+        self.number(field, text, "a whole number of 0 or more")
+    }
+
+    /// Seconds with a fraction, as milliseconds.
+    fn millis(&mut self, field: &str, text: &str) -> Option<u64> {
+        let seconds: f64 = self.number(field, text, "a number of seconds")?;
+        if !(0.0..=1e9).contains(&seconds) {
+            return self.refuse(field, "must be a number of seconds, 0 or more");
+        }
+        Some((seconds * 1000.0).round() as u64)
+    }
+
+    fn study(&mut self, draft: &Draft) -> Option<StudySpec> {
+        // Everything is read before anything is given up: each `?` stands after the last reader.
+        let engine = self.engine(draft);
+        let workload = self.workload(&draft.workload);
+        let arrival = self.arrival(&draft.arrival);
+        let levels = self.levels(&draft.levels);
+        let length = self.length(draft);
+        let warmup = self.whole("warmup", &draft.warmup);
+        let seed = self
+            .number("seed", &draft.seed, "a whole number from 0 to 2^64 - 1")
+            .map(Seed);
+        let slo = self.slo(&draft.slo);
+        let configurations = self.configurations(draft);
+        let repeats = self.whole("repeats", &draft.repeats);
+        let idle_timeout_ms = self.millis("idle_timeout_ms", &draft.idle_timeout);
+        let drain_ms = self.millis("drain_ms", &draft.drain);
+        Some(StudySpec {
+            name: draft.full_name(),
+            engine: engine?,
+            workload: workload?,
+            arrival: arrival?,
+            levels: levels?,
+            length: length?,
+            warmup: warmup?,
+            seed: seed?,
+            slo: slo?,
+            configurations: configurations?,
+            repeats: repeats?,
+            idle_timeout_ms: idle_timeout_ms?,
+            drain_ms: drain_ms?,
+        })
+    }
+
+    fn engine(&mut self, draft: &Draft) -> Option<EngineSpec> {
+        if draft.is_simulated() {
+            return Some(EngineSpec::Simulator {
+                preset: draft.preset.clone(),
+            });
+        }
+        self.endpoint("engine", &draft.endpoint)
+            .map(EngineSpec::Endpoint)
+    }
+
+    fn endpoint(&mut self, field: &str, draft: &EndpointDraft) -> Option<Endpoint> {
+        let EndpointDraft {
+            url,
+            api,
+            model,
+            api_key_env,
+            headers,
+        } = draft;
+        let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let Some(url) = named(url) else {
+            return self.refuse(field, "choose an engine, or add one by its URL");
+        };
+        let api = self.api(&format!("{field}.api"), api);
+        let Some(model) = named(model) else {
+            return self.refuse(
+                &format!("{field}.model"),
+                "choose a model; probe the engine to list them",
+            );
+        };
+        let headers = self.pairs(&format!("{field}.headers"), headers, ':', "Name: value");
+        Some(Endpoint {
+            url,
+            api: api?,
+            model,
+            api_key_env: named(api_key_env),
+            headers: headers?,
+        })
+    }
+
+    fn api(&mut self, field: &str, text: &str) -> Option<Api> {
+        let known = [Api::OpenAiChat, Api::OpenAiCompletions];
+        let found = known.into_iter().find(|api| api.name() == text);
+        found.or_else(|| {
+            self.refuse(
+                field,
+                format!("must be {} or {}", known[0].name(), known[1].name()),
+            )
+        })
+    }
+
+    /// Lines of `name<mark>value`.
+    fn pairs(
+        &mut self,
+        field: &str,
+        text: &str,
+        mark: char,
+        form: &str,
+    ) -> Option<BTreeMap<String, String>> {
+        let mut pairs = BTreeMap::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let pair = line
+                .split_once(mark)
+                .map(|(name, value)| (name.trim().trim_start_matches("--"), value.trim()));
+            match pair {
+                Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                    if pairs.insert(name.to_owned(), value.to_owned()).is_some() {
+                        return self.refuse(field, format!("{name} stands there twice"));
+                    }
+                }
+                _ => {
+                    return self.refuse(field, format!("each line must read {form}, not {line:?}"));
+                }
+            }
+        }
+        Some(pairs)
+    }
+
+    fn arrival(&mut self, text: &str) -> Option<Arrival> {
+        match text {
+            "poisson" => Some(Arrival::Poisson),
+            "constant" => Some(Arrival::Constant),
+            other => self.refuse(
+                "arrival",
+                format!("must be poisson or constant, not {other:?}"),
+            ),
+        }
+    }
+
+    fn levels(&mut self, text: &str) -> Option<Vec<Level>> {
+        let words = words(text);
+        if words.is_empty() {
+            return self.refuse("levels", "name at least one rate, such as 0.5 1 2 4 inf");
+        }
+        let read: Result<Vec<Level>, _> = words.into_iter().map(str::parse).collect();
+        read.map_or_else(|wrong| self.refuse("levels", wrong.to_string()), Some)
+    }
+
+    fn length(&mut self, draft: &Draft) -> Option<PointLength> {
+        let min_requests = self.whole("length.min_requests", &draft.min_requests);
+        let max_requests = self.whole("length.max_requests", &draft.max_requests);
+        let seconds = self.whole("length.seconds", &draft.seconds);
+        Some(PointLength {
+            min_requests: min_requests?,
+            max_requests: max_requests?,
+            seconds: seconds?,
+        })
+    }
+
+    fn slo(&mut self, text: &str) -> Option<Slo> {
+        text.parse::<Slo>()
+            .map_or_else(|wrong| self.refuse("slo", wrong.to_string()), Some)
+    }
+
+    fn workload(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
+        match draft.kind.as_str() {
+            "share_gpt_shaped" => self.shaped(draft),
+            "share_gpt_file" => self.file(draft),
+            _ => {
+                let input = self.lengths("workload.input", &draft.input);
+                let output = self.lengths("workload.output", &draft.output);
+                Some(Workload::Synthetic {
+                    input: input?,
+                    output: output?,
+                })
+            }
+        }
+    }
+
+    fn shaped(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
+        let scale = self.number(
+            "workload.scale",
+            &draft.scale,
+            "a number above 0 and at most 1",
+        );
+        let max_turns = self.whole("workload.max_turns", &draft.max_turns);
+        let think_ms = self.millis("workload.think_ms", &draft.think);
+        let max_context = self.whole("workload.max_context", &draft.max_context);
+        Some(Workload::ShareGptShaped {
+            scale: scale?,
+            max_turns: max_turns?,
+            think_ms: think_ms?,
+            max_context: max_context?,
+        })
+    }
+
+    fn file(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
+        let file = draft.file.trim().to_owned();
+        if file.is_empty() {
+            self.refuse::<()>("workload.file", "choose a file, or upload one");
+        }
+        let max_turns = self.whole("workload.max_turns", &draft.max_turns);
+        let think_ms = self.millis("workload.think_ms", &draft.think);
+        let filter = self.filter(draft);
+        Some(Workload::ShareGptFile {
+            file,
+            max_turns: max_turns?,
+            think_ms: think_ms?,
+            filter: filter?,
+        })
+    }
+
+    fn filter(&mut self, draft: &WorkloadDraft) -> Option<ShareGptFilter> {
+        let min_prompt = self.whole("workload.filter.min_prompt", &draft.min_prompt);
+        let min_output = self.whole("workload.filter.min_output", &draft.min_output);
+        let max_prompt = self.whole("workload.filter.max_prompt", &draft.max_prompt);
+        let max_total = self.whole("workload.filter.max_total", &draft.max_total);
+        Some(ShareGptFilter {
+            min_prompt: min_prompt?,
+            min_output: min_output?,
+            max_prompt: max_prompt?,
+            max_total: max_total?,
+        })
+    }
+
+    fn lengths(&mut self, field: &str, draft: &LengthsDraft) -> Option<Lengths> {
+        let LengthsDraft {
+            kind,
+            tokens,
+            min,
+            max,
+            median,
+            sigma,
+        } = draft;
+        match kind.as_str() {
+            "fixed" => Some(Lengths::Fixed {
+                tokens: self.whole(&format!("{field}.tokens"), tokens)?,
+            }),
+            "uniform" => {
+                let (min, max) = (
+                    self.whole(&format!("{field}.min"), min),
+                    self.whole(&format!("{field}.max"), max),
+                );
+                Some(Lengths::Uniform {
+                    min: min?,
+                    max: max?,
+                })
+            }
+            _ => {
+                let median = self.whole(&format!("{field}.median"), median);
+                let sigma = self.number(&format!("{field}.sigma"), sigma, "a number of 0 or more");
+                let max = self.whole(&format!("{field}.max"), max);
+                Some(Lengths::LogNormal {
+                    median: median?,
+                    sigma: sigma?,
+                    max: max?,
+                })
+            }
+        }
+    }
+
+    fn configurations(&mut self, draft: &Draft) -> Option<Vec<ConfigurationSpec>> {
+        let read = |(index, it)| self.configuration(index, it, draft.is_simulated());
+        // Collected first, so that every configuration tells its errors.
+        let all: Vec<Option<ConfigurationSpec>> =
+            draft.configurations.iter().enumerate().map(read).collect();
+        all.into_iter().collect()
+    }
+
+    fn configuration(
+        &mut self,
+        index: usize,
+        draft: &ConfigurationDraft,
+        simulated: bool,
+    ) -> Option<ConfigurationSpec> {
+        let field = format!("configurations[{index}]");
+        let name = draft.name.trim().to_owned();
+        if simulated {
+            return Some(ConfigurationSpec {
+                name,
+                knobs: typed_knobs(&draft.knobs),
+                turn: Turn::AsIs,
+            });
+        }
+        let knobs = self.pairs(
+            &format!("{field}.knobs"),
+            &draft.declared,
+            '=',
+            "name=value",
+        );
+        let turn = self.turn(&format!("{field}.turn"), draft);
+        Some(ConfigurationSpec {
+            name,
+            knobs: typed_knobs(&knobs?),
+            turn: turn?,
+        })
+    }
+
+    fn turn(&mut self, field: &str, draft: &ConfigurationDraft) -> Option<Turn> {
+        match draft.way.as_str() {
+            "other_endpoint" => self.endpoint(field, &draft.other).map(Turn::OtherEndpoint),
+            "pause" => Some(Turn::Pause {
+                instruction: draft.instruction.trim().to_owned(),
+            }),
+            _ => Some(Turn::AsIs),
+        }
+    }
+}
+
+/// The words of a list, however they are separated.
+pub fn words(text: &str) -> Vec<&str> {
+    text.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == ';')
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Knob values as typed; what is left empty keeps the engine's default.
+fn typed_knobs(texts: &BTreeMap<String, String>) -> Knobs {
+    let given = texts.iter().filter(|(_, text)| !text.trim().is_empty());
+    given
+        .map(|(knob, text)| (knob.clone(), KnobValue::from(text.as_str())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

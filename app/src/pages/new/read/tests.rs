@@ -1,0 +1,256 @@
+//! A draft and a spec say the same; what cannot be read is an error at its field.
+
+use super::*;
+
+const SLO: &str = "ttft:p95<500ms tpot:p95<50ms attain>=95%";
+
+fn endpoint(url: &str) -> Endpoint {
+    Endpoint {
+        url: url.into(),
+        api: Api::OpenAiCompletions,
+        model: "llama-8b".into(),
+        api_key_env: Some("ENGINE_KEY".into()),
+        headers: BTreeMap::from([("x-team".to_owned(), "serving".to_owned())]),
+    }
+}
+
+fn spec(
+    engine: EngineSpec,
+    workload: Workload,
+    configurations: Vec<ConfigurationSpec>,
+) -> StudySpec {
+    StudySpec {
+        name: "a study".into(),
+        engine,
+        workload,
+        arrival: Arrival::Constant,
+        levels: ["0.5", "8", "c=16", "inf"]
+            .map(|level| level.parse().expect("level"))
+            .to_vec(),
+        length: PointLength {
+            min_requests: 100,
+            max_requests: 400,
+            seconds: 30,
+        },
+        warmup: 5,
+        seed: Seed(u64::MAX),
+        slo: SLO.parse().expect("slo"),
+        configurations,
+        repeats: 2,
+        idle_timeout_ms: 12_500,
+        drain_ms: 60_000,
+    }
+}
+
+fn simulated() -> StudySpec {
+    let knobs = |on| Knobs::from([("enable-prefix-caching".to_owned(), KnobValue::Switch(on))]);
+    let configuration = |name: &str, on| ConfigurationSpec {
+        name: name.into(),
+        knobs: knobs(on),
+        turn: Turn::AsIs,
+    };
+    spec(
+        EngineSpec::Simulator {
+            preset: "small-fast".into(),
+        },
+        Workload::ShareGptShaped {
+            scale: 0.25,
+            max_turns: 6,
+            think_ms: 1500,
+            max_context: 2048,
+        },
+        vec![
+            configuration("caching off", false),
+            configuration("caching on", true),
+        ],
+    )
+}
+
+#[track_caller]
+fn survives(spec: &StudySpec) {
+    let draft = Draft::from(spec);
+    assert_eq!(draft.read().as_ref(), Ok(spec));
+    let json = serde_json::to_string(&draft).expect("json");
+    assert_eq!(serde_json::from_str::<Draft>(&json).expect("draft"), draft);
+}
+
+/// What the reader says when `spoil` has been at a good draft.
+#[track_caller]
+fn refuses(spoil: impl Fn(&mut Draft), field: &str, message: &str) {
+    let mut draft = Draft::from(&simulated());
+    spoil(&mut draft);
+    let errors = draft.read().expect_err("errors");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].field, field);
+    assert!(
+        errors[0].message.contains(message),
+        "{:?} lacks {message:?}",
+        errors[0].message
+    );
+}
+
+#[test]
+fn a_spec_survives_the_form() {
+    survives(&simulated());
+}
+
+#[test]
+fn the_exercise_survives_the_form() {
+    survives(&StudySpec::goodput_exercise());
+}
+
+#[test]
+fn every_way_and_every_workload_survives_the_form() {
+    let turns = [
+        Turn::AsIs,
+        Turn::OtherEndpoint(endpoint("http://127.0.0.1:8001")),
+        Turn::Pause {
+            instruction: "restart with --max-num-seqs 64".into(),
+        },
+    ];
+    let knobs = Knobs::from([("max-num-seqs".to_owned(), KnobValue::Whole(64))]);
+    let configurations = |turn: &Turn| {
+        vec![ConfigurationSpec {
+            name: "b".into(),
+            knobs: knobs.clone(),
+            turn: turn.clone(),
+        }]
+    };
+    let lengths = [
+        Lengths::Fixed { tokens: 128 },
+        Lengths::Uniform { min: 10, max: 90 },
+        Lengths::LogNormal {
+            median: 200,
+            sigma: 0.9,
+            max: 4000,
+        },
+    ];
+    let file = Workload::ShareGptFile {
+        file: "sharegpt.json".into(),
+        max_turns: 1,
+        think_ms: 0,
+        filter: ShareGptFilter::default(),
+    };
+    for turn in &turns {
+        let engine = EngineSpec::Endpoint(endpoint("http://127.0.0.1:8000"));
+        survives(&spec(engine.clone(), file.clone(), configurations(turn)));
+        for input in &lengths {
+            for output in &lengths {
+                let workload = Workload::Synthetic {
+                    input: input.clone(),
+                    output: output.clone(),
+                };
+                survives(&spec(engine.clone(), workload, configurations(turn)));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_at_its_field() {
+    refuses(|draft| draft.levels = "1 2 -4".into(), "levels", "-4");
+    refuses(
+        |draft| draft.levels = " ".into(),
+        "levels",
+        "at least one rate",
+    );
+    refuses(|draft| draft.slo = "ttft:p95<soon".into(), "slo", "soon");
+    refuses(
+        |draft| draft.seed = "forty-two".into(),
+        "seed",
+        "not \"forty-two\"",
+    );
+    refuses(
+        |draft| draft.min_requests = String::new(),
+        "length.min_requests",
+        "whole number",
+    );
+    refuses(
+        |draft| draft.min_requests = "-5".into(),
+        "length.min_requests",
+        "-5",
+    );
+    refuses(
+        |draft| draft.idle_timeout = "-1".into(),
+        "idle_timeout_ms",
+        "0 or more",
+    );
+    refuses(|draft| draft.drain = "NaN".into(), "drain_ms", "seconds");
+    refuses(
+        |draft| draft.workload.scale = "much".into(),
+        "workload.scale",
+        "much",
+    );
+    refuses(|draft| draft.arrival = "gamma".into(), "arrival", "gamma");
+    refuses(
+        |draft| draft.engine = "endpoint".into(),
+        "engine",
+        "choose an engine",
+    );
+    refuses(
+        |draft| draft.workload.kind = "share_gpt_file".into(),
+        "workload.file",
+        "upload",
+    );
+}
+
+#[test]
+fn declared_knobs_and_headers_are_read_line_by_line() {
+    let on_endpoint = |draft: &mut Draft, declared: &str| {
+        draft.engine = "endpoint".into();
+        draft.endpoint = (&endpoint("http://127.0.0.1:8000")).into();
+        draft.configurations.truncate(1);
+        draft.configurations[0].declared = declared.into();
+    };
+    let mut draft = Draft::from(&simulated());
+    on_endpoint(
+        &mut draft,
+        " --max-num-seqs=64 \n\nenable-prefix-caching = on",
+    );
+    let knobs = &draft.read().expect("spec").configurations[0].knobs;
+    assert_eq!(knobs["max-num-seqs"], KnobValue::Whole(64));
+    assert_eq!(knobs["enable-prefix-caching"], KnobValue::Switch(true));
+    refuses(
+        |draft| on_endpoint(draft, "max-num-seqs"),
+        "configurations[0].knobs",
+        "name=value",
+    );
+    refuses(
+        |draft| on_endpoint(draft, "a=1\na=2"),
+        "configurations[0].knobs",
+        "twice",
+    );
+}
+
+#[test]
+fn all_errors_are_told_at_once() {
+    let mut draft = Draft::from(&simulated());
+    (draft.levels, draft.seed, draft.repeats) = ("x".into(), "y".into(), "z".into());
+    let fields: Vec<String> = draft
+        .read()
+        .expect_err("errors")
+        .into_iter()
+        .map(|it| it.field)
+        .collect();
+    assert_eq!(fields, ["levels", "seed", "repeats"]);
+}
+
+#[test]
+fn numbers_may_carry_thousands_and_lists_any_separator() {
+    let mut draft = Draft::from(&simulated());
+    (draft.max_requests, draft.levels) = ("1,000".into(), "0.5, 1;2\n4 inf".into());
+    let spec = draft.read().expect("spec");
+    assert_eq!((spec.length.max_requests, spec.levels.len()), (1000, 5));
+}
+
+#[test]
+fn a_study_without_a_name_gets_one_that_says_what_it_studies() {
+    let mut draft = Draft::from(&simulated());
+    draft.name = "  ".into();
+    assert_eq!(
+        draft.read().expect("spec").name,
+        "small-fast: enable-prefix-caching"
+    );
+    draft.configurations.truncate(1);
+    assert_eq!(draft.full_name(), "small-fast sweep");
+}

@@ -1,0 +1,257 @@
+//! What the requests ask: ShareGPT's shape, a ShareGPT file, or made-up lengths.
+
+use leptos::prelude::*;
+
+use super::draft::{Draft, LengthsDraft};
+use super::form::Form;
+use super::section::Section;
+use super::sentence::workload_words;
+use super::upload::Upload;
+use crate::studio::{DatasetRow, StudioError};
+use crate::ui::badge::{Badge, TOY};
+use crate::ui::bind::{Bind, bind};
+use crate::ui::field::{SelectField, TextField};
+use crate::ui::format;
+use crate::ui::segmented::Segmented;
+
+/// ShareGPT files on the server, as the form shares them.
+pub type Datasets = Resource<Result<Vec<DatasetRow>, StudioError>>;
+
+/// The section.
+#[component]
+pub fn WorkloadSection(
+    /// The form.
+    form: Form,
+    /// ShareGPT files.
+    datasets: Datasets,
+) -> impl IntoView {
+    let draft = form.draft;
+    let value = move || {
+        form.spec
+            .with(|spec| draft.with(|draft| workload_words(draft, spec.as_ref().ok())))
+    };
+    let fields = move || match draft.with(|draft| draft.workload.kind.clone()).as_str() {
+        "share_gpt_file" => view! { <FileFields form datasets /> }.into_any(),
+        "synthetic" => view! { <SyntheticFields form /> }.into_any(),
+        _ => view! { <ShapedFields form /> }.into_any(),
+    };
+    view! {
+        <Section form id="workload" title="Workload" value=Signal::derive(value)>
+            <Segmented
+                name="workload.kind"
+                label="Kind of workload"
+                bind=bind!(draft, |d| d.workload.kind)
+                options=vec![
+                    ("share_gpt_shaped", "ShareGPT-shaped"),
+                    ("share_gpt_file", "ShareGPT file"),
+                    ("synthetic", "Synthetic"),
+                ]
+            />
+            {fields}
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn ShapedFields(form: Form) -> impl IntoView {
+    let draft = form.draft;
+    view! {
+        <p class="muted">"Multi-turn sessions with the lengths and turns of ShareGPT conversations, in made-up text. Nothing is downloaded."</p>
+        <div class="columns">
+            <TextField id="workload.scale" label="Scale" keyboard="decimal" bind=bind!(draft, |d| d.workload.scale) hint="Factor on every length; 1 is ShareGPT itself." error=form.error(&["workload.scale"]) />
+            <SessionFields form />
+            <TextField id="workload.max_context" label="Most context" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_context) hint="A session ends before it would exceed it." error=form.error(&["workload.max_context"]) />
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn SessionFields(form: Form) -> impl IntoView {
+    let draft = form.draft;
+    view! {
+        <TextField id="workload.max_turns" label="Most turns" keyboard="numeric" bind=bind!(draft, |d| d.workload.max_turns) hint="1 makes single requests." error=form.error(&["workload.max_turns"]) />
+        <TextField id="workload.think_ms" label="Think time" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.think) hint="Pause between an answer and the next turn." error=form.error(&["workload.think_ms"]) />
+    }
+    .into_any()
+}
+
+#[component]
+fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
+    let draft = form.draft;
+    let file = bind!(draft, |d| d.workload.file);
+    let options = move || {
+        dataset_options(
+            &datasets.get().and_then(Result::ok).unwrap_or_default(),
+            &file.get.get(),
+        )
+    };
+    let uploaded = Callback::new(move |name: String| {
+        datasets.refetch();
+        file.set.run(name);
+    });
+    view! {
+        <div class="row end">
+            <div class="grow">
+                <SelectField id="workload.file" label="File" bind=file options=Signal::derive(options) hint="ShareGPT JSON in the studio's data set folder." error=form.error(&["workload.file"]) />
+            </div>
+            <Upload uploaded />
+        </div>
+        <div class="columns">
+            <SessionFields form />
+        </div>
+        <details class="more">
+            <summary>"Which rows are used"</summary>
+            <div class="columns">
+                <TextField id="workload.filter.min_prompt" label="Shortest prompt" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.min_prompt) error=form.error(&["workload.filter.min_prompt"]) />
+                <TextField id="workload.filter.min_output" label="Shortest answer" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.min_output) error=form.error(&["workload.filter.min_output"]) />
+                <TextField id="workload.filter.max_prompt" label="Longest prompt" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_prompt) error=form.error(&["workload.filter.max_prompt"]) />
+                <TextField id="workload.filter.max_total" label="Longest together" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_total) error=form.error(&["workload.filter.max_total"]) />
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+/// The files to choose from; a chosen one that is gone stays visible.
+fn dataset_options(files: &[DatasetRow], chosen: &str) -> Vec<(String, String)> {
+    let first = if files.is_empty() {
+        "None there yet: upload one"
+    } else {
+        "Choose a file"
+    };
+    let mut options = vec![(String::new(), first.to_owned())];
+    options.extend(files.iter().map(|row| {
+        (
+            row.file.clone(),
+            format!("{} ({})", row.file, format::bytes(row.bytes)),
+        )
+    }));
+    if options.iter().all(|(file, _)| file != chosen) {
+        options.push((chosen.to_owned(), format!("{chosen} (not there)")));
+    }
+    options
+}
+
+#[component]
+fn SyntheticFields(form: Form) -> impl IntoView {
+    let fixed = move || {
+        form.draft.with(|draft| {
+            draft.workload.input.kind == "fixed" || draft.workload.output.kind == "fixed"
+        })
+    };
+    view! {
+        <p class="muted">
+            "Single requests of made-up text. " <Show when=fixed>
+                <Badge word=TOY />
+            </Show>
+        </p>
+        <LengthsFields form path="workload.input" label="Input" get=|d| &d.workload.input set=|d| &mut d.workload.input />
+        <LengthsFields form path="workload.output" label="Output" get=|d| &d.workload.output set=|d| &mut d.workload.output />
+    }
+    .into_any()
+}
+
+/// One length distribution.
+#[component]
+fn LengthsFields(
+    form: Form,
+    path: &'static str,
+    label: &'static str,
+    get: fn(&Draft) -> &LengthsDraft,
+    set: fn(&mut Draft) -> &mut LengthsDraft,
+) -> impl IntoView {
+    let draft = form.draft;
+    let part = move |read: fn(&LengthsDraft) -> &String,
+                     write: fn(&mut LengthsDraft) -> &mut String| {
+        Bind::new(
+            move || draft.with(|draft| read(get(draft)).clone()),
+            move |value| draft.update(|draft| *write(set(draft)) = value),
+        )
+    };
+    let number = move |field: &str, label: &'static str, unit: &'static str, bind: Bind<String>| {
+        let id = format!("{path}.{field}");
+        let error = form.error(&[&id]);
+        view! { <TextField id label keyboard="decimal" unit bind error /> }
+    };
+    let kind = part(|it| &it.kind, |it| &mut it.kind);
+    let fields = move || match kind.get.get().as_str() {
+        "fixed" => number(
+            "tokens",
+            "Length",
+            "tokens",
+            part(|it| &it.tokens, |it| &mut it.tokens),
+        )
+        .into_any(),
+        "uniform" => (
+            number(
+                "min",
+                "Fewest",
+                "tokens",
+                part(|it| &it.min, |it| &mut it.min),
+            ),
+            number(
+                "max",
+                "Most",
+                "tokens",
+                part(|it| &it.max, |it| &mut it.max),
+            ),
+        )
+            .into_any(),
+        _ => (
+            number(
+                "median",
+                "Median",
+                "tokens",
+                part(|it| &it.median, |it| &mut it.median),
+            ),
+            number(
+                "sigma",
+                "Sigma of ln",
+                "",
+                part(|it| &it.sigma, |it| &mut it.sigma),
+            ),
+            number(
+                "max",
+                "Most",
+                "tokens",
+                part(|it| &it.max, |it| &mut it.max),
+            ),
+        )
+            .into_any(),
+    };
+    view! {
+        <fieldset class="stack tight">
+            <legend>{label}</legend>
+            <Segmented
+                name=format!("{path}.kind")
+                label=format!("{label} lengths")
+                bind=kind
+                options=vec![("log_normal", "Log-normal"), ("uniform", "Uniform"), ("fixed", "Fixed")]
+            />
+            <div class="columns">{fields}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_gone_stays_visible() {
+        let files = [DatasetRow {
+            file: "a.json".into(),
+            bytes: 1_200_000,
+        }];
+        let options = dataset_options(&files, "b.json");
+        assert_eq!(options[1].1, "a.json (1.20\u{202f}MB)");
+        assert_eq!(
+            options[2],
+            ("b.json".to_owned(), "b.json (not there)".to_owned())
+        );
+        assert_eq!(dataset_options(&files, "").len(), 2);
+    }
+}
