@@ -65,11 +65,14 @@ impl<T: DeserializeOwned> Decoder<T> for InPage {
     }
 }
 
+/// What [`reading`] makes.
+pub type Reading<T> = Resource<T, InPage>;
+
 /// What a page reads of the world: fetched while the server renders, kept in the page, fetched anew when `source` changes.
 pub fn reading<S, T, F>(
     source: impl Fn() -> S + Send + Sync + 'static,
     fetch: impl Fn(S) -> F + Send + Sync + 'static,
-) -> Resource<T, InPage>
+) -> Reading<T>
 where
     S: Send + Sync + Clone + PartialEq + 'static,
     T: Serialize + DeserializeOwned + Send + Sync + 'static,

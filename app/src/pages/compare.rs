@@ -10,6 +10,7 @@ use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
+use measure::curve::Ceiling;
 use measure::slo::Slo;
 use uuid::Uuid;
 
@@ -19,7 +20,10 @@ use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
 use crate::studio::{CompareView, ComparedConfiguration, StudioError};
 use crate::ui::badge::{Badge, SIMULATED};
+use crate::ui::bind::Bind;
 use crate::ui::chart::ChartView;
+use crate::ui::format;
+use crate::ui::html::{Html, heads, html, table};
 use crate::ui::segmented::Segmented;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
 use crate::words;
@@ -201,7 +205,6 @@ fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
         };
         compared.with_value(|compared| overlay(compared, axes))
     });
-    use crate::ui::bind::Bind;
     view! {
         <section class="card chart main-chart" aria-label="The curves over each other">
             <div class="menus">
@@ -218,47 +221,41 @@ fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
 /// Ceilings as bars with their intervals, each beside its numbers; the baseline carries a pin.
 #[component]
 fn Ceilings(compared: StoredValue<CompareView>) -> impl IntoView {
-    let rows = compared.with_value(|compared| {
-        let top = compared
-            .configurations
-            .iter()
-            .filter_map(|one| end_of(one.configuration.ceiling.as_ref()?))
-            .fold(0.0, f64::max)
-            * 1.05;
-        let ids: Vec<Uuid> = compared
-            .configurations
-            .iter()
-            .map(|one| one.configuration.id)
-            .collect();
-        (0..compared.configurations.len())
-            .map(|index| ceiling_row(compared, index, &ids, top))
-            .collect_view()
-    });
-    let unit = compared.with_value(|compared| unit(compared));
+    let table = compared.with_value(ceilings).into_string();
     view! {
         <section class="stack" aria-labelledby="ceilings-heading">
             <h2 id="ceilings-heading">"Goodput ceilings"</h2>
-            <div class="scroll-x">
-                <table class="ceilings">
-                    <thead>
-                        <tr>
-                            <th scope="col">"configuration"</th>
-                            <th scope="col" class="num">{format!("by attainment ({unit})")}</th>
-                            <th scope="col" class="bar-column">"interval"</th>
-                            <th scope="col" class="num">{format!("by percentile ({unit})")}</th>
-                            <th scope="col">"baseline"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            <div class="scroll-x" tabindex="0" inner_html=table></div>
         </section>
     }
     .erased()
 }
 
-fn end_of(ceiling: &measure::curve::Ceiling) -> Option<f64> {
-    use measure::curve::Ceiling;
+fn ceilings(compared: &CompareView) -> Html {
+    let ends = compared
+        .configurations
+        .iter()
+        .filter_map(|one| end_of(one.configuration.ceiling.as_ref()?));
+    let top = ends.fold(0.0, f64::max) * 1.05;
+    let unit = unit(compared);
+    let (attainment, percentile) = (
+        format!("#by attainment ({unit})"),
+        format!("#by percentile ({unit})"),
+    );
+    let heads = heads([
+        "configuration",
+        &attainment,
+        "interval",
+        &percentile,
+        "baseline",
+    ]);
+    let rows = (0..compared.configurations.len())
+        .map(|index| ceiling_row(compared, index, top))
+        .collect();
+    table("ceilings", "Goodput ceilings", heads, rows)
+}
+
+fn end_of(ceiling: &Ceiling) -> Option<f64> {
     match *ceiling {
         Ceiling::Bracket { hi, .. } | Ceiling::NoneKept { hi } => Some(hi),
         Ceiling::AtLeast { lo } => Some(lo * 1.15),
@@ -266,48 +263,40 @@ fn end_of(ceiling: &measure::curve::Ceiling) -> Option<f64> {
     }
 }
 
-fn ceiling_row(compared: &CompareView, index: usize, ids: &[Uuid], top: f64) -> AnyView {
+fn ceiling_row(compared: &CompareView, index: usize, top: f64) -> Html {
     let one = &compared.configurations[index];
-    let text = |found: Option<&measure::curve::Ceiling>| {
-        found.map_or("not judged".into(), crate::ui::format::ceiling)
-    };
-    let colour = series_colour(index);
-    let bar = one
-        .configuration
-        .ceiling
-        .as_ref()
-        .map(|ceiling| bar(ceiling, top));
-    let mut order = ids.to_vec();
+    let text = |found: Option<&Ceiling>| found.map_or("not judged".into(), format::ceiling);
+    let mut order: Vec<Uuid> = compared
+        .configurations
+        .iter()
+        .map(|one| one.configuration.id)
+        .collect();
     order[..=index].rotate_right(1);
-    let pin = if index == 0 {
-        view! { <strong>"baseline"</strong> }.erased()
-    } else {
-        view! { <A href=link(&order, Some(&compared.slo))>"make it the baseline"</A> }.erased()
+    let pin = match index {
+        0 => html!("<strong>baseline</strong>"),
+        _ => html!(
+            r#"<a href="{}">make it the baseline</a>"#,
+            link(&order, Some(&compared.slo))
+        ),
     };
-    let study = format!("/studies/{}", one.study);
-    view! {
-        <tr>
-            <th scope="row">
-                <span class="row nowrap" style=("--series", colour.clone())>
-                    <span class="key" aria-hidden="true"></span>
-                    <a href=study>{name_of(compared, index)}</a>
-                </span>
-            </th>
-            <td class="num">{text(one.configuration.ceiling.as_ref())}</td>
-            <td class="bar-column">
-                {bar.map(|drawn| view! { <span class="ceiling-bar" style=("--series", colour) aria-hidden="true" inner_html=drawn></span> })}
-            </td>
-            <td class="num">{text(one.configuration.ceiling_by_percentile.as_ref())}</td>
-            <td>{pin}</td>
-        </tr>
-    }
-    .erased()
+    html!(
+        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num">{}</td><td class="bar-column">{}</td><td class="num">{}</td><td>{}</td></tr>"#,
+        series_colour(index),
+        one.study.to_string(),
+        name_of(compared, index),
+        text(one.configuration.ceiling.as_ref()),
+        one.configuration
+            .ceiling
+            .as_ref()
+            .map(|ceiling| bar(ceiling, top)),
+        text(one.configuration.ceiling_by_percentile.as_ref()),
+        pin,
+    )
 }
 
 /// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.
-fn bar(ceiling: &measure::curve::Ceiling, top: f64) -> String {
-    use measure::curve::Ceiling;
-    let percent = |rate: f64| (rate / top * 1000.0).round() / 10.0;
+fn bar(ceiling: &Ceiling, top: f64) -> Html {
+    let percent = |rate: f64| format!("{:.1}%", rate / top * 100.0);
     let (value, lo, hi, open) = match *ceiling {
         Ceiling::Bracket { value, lo, hi } => (value, lo, hi, ""),
         Ceiling::AtLeast { lo } => (lo, lo, lo, "→"),
@@ -315,7 +304,16 @@ fn bar(ceiling: &measure::curve::Ceiling, top: f64) -> String {
         Ceiling::Unresolved { lo, hi } => (0.0, lo.unwrap_or(0.0), hi.unwrap_or(top), "?"),
     };
     let (value, lo, hi) = (percent(value), percent(lo), percent(hi));
-    format!(
-        r#"<svg width="100%" height="20"><rect y="5" height="10" width="{value}%" style="fill:var(--series);opacity:.35"/><line x1="{lo}%" x2="{hi}%" y1="10" y2="10" style="stroke:var(--series);stroke-width:2"/><line x1="{lo}%" x2="{lo}%" y1="4" y2="16" style="stroke:var(--series);stroke-width:2"/><line x1="{hi}%" x2="{hi}%" y1="4" y2="16" style="stroke:var(--series);stroke-width:2"/><text x="{hi}%" dx="4" y="15" style="fill:var(--series)">{open}</text></svg>"#
+    html!(
+        r#"<svg class="ceiling-bar" width="100%" height="20" aria-hidden="true"><rect y="5" height="10" width="{}"/><line x1="{}" x2="{}" y1="10" y2="10"/><line x1="{}" x2="{}" y1="4" y2="16"/><line x1="{}" x2="{}" y1="4" y2="16"/><text x="{}" dx="4" y="15">{}</text></svg>"#,
+        value,
+        lo,
+        hi,
+        lo,
+        lo,
+        hi,
+        hi,
+        hi,
+        open
     )
 }

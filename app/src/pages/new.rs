@@ -18,6 +18,7 @@ mod slo; // what is promised
 mod upload; // a ShareGPT file into the studio
 mod workload; // what the requests ask // a reload loses nothing
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -86,19 +87,19 @@ pub fn NewStudyPage() -> impl IntoView {
             exercise: query.get("exercise").is_some(),
         })
     });
-    let first = Resource::new(move || start.get(), first_draft);
+    let first = api::reading(move || start.get(), first_draft);
     view! {
         <Title text="New study" />
         <Suspense>
             {move || Suspend::new(async move {
                 match first.await {
-                    Ok(draft) => view! { <StudyForm draft key=start.get_untracked().key() /> }.into_any(),
-                    Err(error) => view! { <ErrorView error /> }.into_any(),
+                    Ok(draft) => view! { <StudyForm draft key=start.get_untracked().key() /> }.erased(),
+                    Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
         </Suspense>
     }
-    .into_any()
+    .erased()
 }
 
 /// The form, once it is known what it starts from.
@@ -107,9 +108,9 @@ fn StudyForm(draft: Draft, key: String) -> impl IntoView {
     let form = Form::new(draft.clone());
     let key = StoredValue::new(key);
     keep_while_typing(form, draft, key);
-    let engines = Resource::new(|| (), |()| api::list_engines());
-    let datasets = Resource::new(|| (), |()| api::list_datasets());
-    let slos = Resource::new(|| (), |()| api::list_slos());
+    let engines = api::reading(|| (), |()| api::list_engines());
+    let datasets = api::reading(|| (), |()| api::list_datasets());
+    let slos = api::reading(|| (), |()| api::list_slos());
     let (adding, managing) = (RwSignal::new(false), RwSignal::new(false));
     let launch = launch_action(form, key);
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -157,7 +158,7 @@ fn StudyForm(draft: Draft, key: String) -> impl IntoView {
         <engine::AddEngineFor form engines adding />
         <slo::ManageSlos form slos managing />
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -173,7 +174,7 @@ fn NameField(form: Form) -> impl IntoView {
             error=form.error(&["name"])
         />
     }
-    .into_any()
+    .erased()
 }
 
 /// Sends the study to the server; what it refuses comes back to the fields.

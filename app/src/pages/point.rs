@@ -18,7 +18,7 @@ use crate::chart::level_words;
 use crate::studio::{PointView, StudioError, StudyView};
 use crate::ui::badge::{Badge, CLEAN, SIMULATED, SUSPECT, VOID, point_word};
 use crate::ui::format;
-use crate::ui::number::Missing;
+use crate::ui::html::{Html, badge, heads, html, missing, table, terms};
 use crate::words;
 
 /// A point by the ids in its URL.
@@ -69,9 +69,9 @@ fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
     let heading = format!("{configuration} at {}", level_words(point.level, unit));
     let back = format!("/studies/{}", study.id);
     let raw = format!("/api/v1/points/{}/records.parquet", point.id);
-    let answer = answer(&point);
-    let numbers = point.summary.clone();
-    Some(view! {
+    let measured = point.summary.is_some();
+    let body = body(&point, unit).into_string();
+    let view = view! {
         <Title text=format!("{heading}, {}", study.spec.name) />
         <article class="page narrow point">
             <header class="page-head">
@@ -81,24 +81,23 @@ fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
                         <A href=back>{study.spec.name.clone()}</A>
                         <span aria-current="page">{heading.clone()}</span>
                     </nav>
-                    <h1>{heading}</h1>
+                    <h1>{words::capital(&heading)}</h1>
                     <div class="row">
                         <Badge word=point_word(point.state) />
                         {simulated.then(|| view! { <Badge word=SIMULATED /> })}
                     </div>
                 </div>
                 <div class="actions">
-                    {numbers.is_some().then(|| view! { <a class="button" href=raw download="" rel="external">"Requests as Parquet"</a> })}
+                    {measured.then(|| view! { <a class="button" href=raw download="" rel="external">"Requests as Parquet"</a> })}
                 </div>
             </header>
             <div class="answer">
-                <p>{answer}</p>
+                <p>{answer(&point)}</p>
             </div>
-            {numbers.map(|summary| view! { <Distributions summary=summary.clone() /> <Counts summary unit /> })}
-            {point.judgement.map(|judgement| view! { <Promise judgement /> })}
-            {point.certificate.map(|certificate| view! { <Client certificate /> })}
+            <div class="stack loose" inner_html=body></div>
         </article>
-    })
+    };
+    Some(view.erased())
 }
 
 /// What happened, in one sentence.
@@ -123,13 +122,48 @@ fn answer(point: &PointView) -> String {
         parts.push(format!("TTFT p95 {}", format::latency(p95)));
     }
     if let Capacity::Above { why } = &summary.capacity {
-        parts.push(format!("above capacity: {why}"));
+        parts.push(format!("above capacity: {}", why.trim_end_matches('.')));
     }
     format!("{}.", parts.join("; "))
 }
 
-#[component]
-fn Distributions(summary: Summary) -> impl IntoView {
+fn body(point: &PointView, unit: &str) -> Html {
+    let numbers = point.summary.as_ref().map(|summary| {
+        html!(
+            "{}{}{}",
+            section(
+                "Latencies",
+                html!(r#"<div class="scroll-x" tabindex="0">{}</div>"#, distributions(summary))
+            ),
+            section(
+                "Counts and rates",
+                html!(r#"<dl class="facts">{}</dl>"#, terms(counts(summary, unit)))
+            ),
+            section("Failures", failures(summary)),
+        )
+    });
+    let promise = point.judgement.as_ref().map(|judgement| {
+        section(
+            "Under the study's SLO",
+            html!(r#"<dl class="facts">{}</dl>"#, terms(verdicts(judgement))),
+        )
+    });
+    let client = point
+        .certificate
+        .as_ref()
+        .map(|certificate| section("Was the client innocent?", client(certificate)));
+    html!("{}{}{}", numbers, promise, client)
+}
+
+fn section(heading: &str, body: Html) -> Html {
+    html!(
+        r#"<section class="stack"><h2>{}</h2>{}</section>"#,
+        heading,
+        body
+    )
+}
+
+fn distributions(summary: &Summary) -> Html {
     let chunky = summary.tokens_per_chunk.is_some_and(|tokens| 1.0 < tokens);
     let metrics = [
         Metric::Ttft,
@@ -141,72 +175,88 @@ fn Distributions(summary: Summary) -> impl IntoView {
         Metric::E2e,
     ];
     let row = |metric: Metric| {
-        let distribution = summary.of(metric).clone();
+        let distribution = summary.of(metric);
+        let Distribution {
+            count,
+            failed,
+            effective,
+            p50,
+            p95,
+            p99,
+        } = distribution;
         let name = if chunky && metric == Metric::Itl {
             "ITL (chunk gap)"
         } else {
             words::metric_name(metric)
         };
-        view! {
-            <tr>
-                <th scope="row">{words::capital(name)}</th>
-                {[distribution.p50, distribution.p95, distribution.p99].map(|estimate| latency_cell(estimate, &distribution)).collect_view()}
-                <td class="num">{format::count(distribution.count.into())}</td>
-                <td class="num">{distribution.failed}</td>
-                <td class="num">{format::number(distribution.effective)}</td>
-            </tr>
-        }
+        let cells: Html = [p50, p95, p99]
+            .into_iter()
+            .map(|estimate| latency(estimate.as_ref(), distribution))
+            .collect();
+        html!(
+            r#"<tr><th scope="row">{}</th>{}<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
+            words::capital(name),
+            cells,
+            format::count(u64::from(*count)),
+            failed,
+            format::number(*effective)
+        )
     };
-    view! {
-        <section class="stack" aria-labelledby="distributions-heading">
-            <h2 id="distributions-heading">"Latencies"</h2>
-            <div class="scroll-x">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col">"metric"</th>
-                            <th scope="col" class="num">"p50"</th>
-                            <th scope="col" class="num">"p95"</th>
-                            <th scope="col" class="num">"p99"</th>
-                            <th scope="col" class="num" title="Values behind the percentiles">"n"</th>
-                            <th scope="col" class="num" title="Failed requests; they stand as infinity">"failed"</th>
-                            <th scope="col" class="num" title="Independent values the sample is worth: requests queue behind each other">"worth"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{metrics.map(row).collect_view()}</tbody>
-                </table>
-            </div>
-        </section>
-    }
-    .erased()
+    let heads = heads([
+        "metric",
+        "#p50",
+        "#p95",
+        "#p99",
+        "#n",
+        "#failed",
+        "#independent",
+    ]);
+    table(
+        "",
+        "Latencies of this point",
+        heads,
+        metrics.into_iter().map(row).collect(),
+    )
 }
 
-fn latency_cell(estimate: Option<Estimate>, distribution: &Distribution) -> AnyView {
-    let detail = words::estimate_detail(estimate.as_ref(), distribution);
-    match estimate {
-        Some(estimate) => {
-            view! { <td class="num"><span title=detail>{format::latency(&estimate)}</span></td> }
-                .erased()
-        }
-        None => view! { <td class="num"><Missing reason=detail /></td> }.erased(),
-    }
+fn latency(estimate: Option<&Estimate>, distribution: &Distribution) -> Html {
+    let detail = words::estimate_detail(estimate, distribution);
+    let value = |estimate: &Estimate| {
+        html!(
+            r#"<span title="{}">{}</span>"#,
+            detail,
+            format::latency(estimate)
+        )
+    };
+    html!(
+        r#"<td class="num">{}</td>"#,
+        estimate.map_or_else(|| missing(&detail), value)
+    )
 }
 
-#[component]
-fn Counts(summary: Summary, unit: &'static str) -> impl IntoView {
+fn counts(summary: &Summary, unit: &str) -> Vec<(String, String)> {
     let rate = |value: Option<f64>, unit: &str| {
         value.map_or("–".into(), |value| {
             format!("{} {unit}", format::number(value))
         })
     };
-    let rows = [
+    let Summary {
+        scheduled,
+        sent,
+        completed,
+        failed,
+        ..
+    } = summary;
+    let cached = summary
+        .cached_tokens
+        .map_or("the engine does not say".into(), |tokens| {
+            format!("{} tokens", format::count(tokens))
+        });
+    [
         ("Duration", summary.duration.to_string()),
         (
             "Requests",
-            format!(
-                "{} scheduled, {} sent, {} completed, {} failed",
-                summary.scheduled, summary.sent, summary.completed, summary.failed
-            ),
+            format!("{scheduled} scheduled, {sent} sent, {completed} completed, {failed} failed"),
         ),
         ("Sessions", summary.sessions.to_string()),
         ("Offered", rate(summary.offered_rate, unit)),
@@ -228,75 +278,58 @@ fn Counts(summary: Summary, unit: &'static str) -> impl IntoView {
                 format::count(summary.input_tokens)
             ),
         ),
-        (
-            "From the prefix cache",
-            summary
-                .cached_tokens
-                .map_or("the engine does not say".into(), |tokens| {
-                    format!("{} tokens", format::count(tokens))
-                }),
-        ),
+        ("From the prefix cache", cached),
         ("Most in flight", summary.max_in_flight.to_string()),
         (
             "Tokens per chunk",
             summary.tokens_per_chunk.map_or("–".into(), format::number),
         ),
-    ];
-    let failures = summary.failures.clone();
-    view! {
-        <section class="stack" aria-labelledby="counts-heading">
-            <h2 id="counts-heading">"Counts and rates"</h2>
-            <dl class="facts">{rows.map(|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }).collect_view()}</dl>
-        </section>
-        <section class="stack" aria-labelledby="failures-heading">
-            <h2 id="failures-heading">"Failures"</h2>
-            {if failures.is_empty() {
-                view! { <p class="muted">"None."</p> }.erased()
-            } else {
-                view! {
-                    <dl class="facts">
-                        {failures.into_iter().map(|(kind, count)| view! { <dt>{kind.name().replace('_', " ")}</dt> <dd>{count}</dd> }).collect_view()}
-                    </dl>
-                }
-                    .erased()
-            }}
-        </section>
-    }
-    .erased()
+    ]
+    .map(|(term, what)| (term.to_owned(), what))
+    .to_vec()
 }
 
-/// Both verdicts, by name.
-#[component]
-fn Promise(judgement: Judgement) -> impl IntoView {
+fn failures(summary: &Summary) -> Html {
+    if summary.failures.is_empty() {
+        return html!(r#"<p class="muted">None.</p>"#);
+    }
+    let kinds = summary
+        .failures
+        .iter()
+        .map(|(kind, count)| (kind.name().replace('_', " "), count.to_string()));
+    html!(r#"<dl class="facts">{}</dl>"#, terms(kinds))
+}
+
+/// Both verdicts, by name, and each bound.
+fn verdicts(judgement: &Judgement) -> Vec<(String, String)> {
     let share = judgement
         .attainment
         .map_or("–".into(), |share| format::proportion(&share));
-    view! {
-        <section class="stack" aria-labelledby="promise-heading">
-            <h2 id="promise-heading">"Under the study's SLO"</h2>
-            <dl class="facts">
-                <dt>"By attainment"</dt>
-                <dd>{format!("{share} good: {}", words::keeps(judgement.by_attainment))}</dd>
-                <dt>"By percentile"</dt>
-                <dd>{words::keeps(judgement.by_percentile)}</dd>
-                {judgement
-                    .bounds
-                    .into_iter()
-                    .map(|bound| {
-                        let observed = bound.observed.as_ref().map_or("–".into(), format::latency);
-                        view! { <dt>{bound.bound}</dt> <dd>{format!("{observed}: {}", words::keeps(bound.keeps))}</dd> }
-                    })
-                    .collect_view()}
-                <dt>"Good output"</dt>
-                <dd>{judgement.good_tokens_per_s.map_or("–".into(), |rate| format!("{} tok/s", format::number(rate)))}</dd>
-            </dl>
-        </section>
-    }
-    .erased()
+    let tokens = judgement.good_tokens_per_s.map_or("–".into(), |rate| {
+        format!("{} tok/s", format::number(rate))
+    });
+    let mut rows = vec![
+        (
+            "By attainment".into(),
+            format!("{share} good: {}", words::keeps(judgement.by_attainment)),
+        ),
+        (
+            "By percentile".into(),
+            words::keeps(judgement.by_percentile).into(),
+        ),
+    ];
+    rows.extend(judgement.bounds.iter().map(|bound| {
+        let observed = bound.observed.as_ref().map_or("–".into(), format::latency);
+        (
+            bound.bound.clone(),
+            format!("{observed}: {}", words::keeps(bound.keeps)),
+        )
+    }));
+    rows.push(("Good output".into(), tokens));
+    rows
 }
 
-#[component]
-fn Client(certificate: Certificate) -> impl IntoView {
+fn client(certificate: &Certificate) -> Html {
     let word = match certificate.innocence {
         Innocence::Clean => CLEAN,
         Innocence::Suspect => SUSPECT,
@@ -304,6 +337,10 @@ fn Client(certificate: Certificate) -> impl IntoView {
     };
     let span = |value: Option<Nanos>| value.map_or("–".into(), |value| value.to_string());
     let client = certificate.client;
+    let cores = client
+        .cores_available
+        .map(|all| format!(" of {all}"))
+        .unwrap_or_default();
     let rows = [
         (
             "Sent after it was due",
@@ -338,27 +375,50 @@ fn Client(certificate: Certificate) -> impl IntoView {
         ),
         (
             "Cores used",
-            client.cpu_cores.map_or("–".into(), |cores| {
-                format!(
-                    "{}{}",
-                    format::number(cores),
-                    client
-                        .cores_available
-                        .map(|all| format!(" of {all}"))
-                        .unwrap_or_default()
-                )
+            client.cpu_cores.map_or("–".into(), |used| {
+                format!("{}{cores}", format::number(used))
             }),
         ),
     ];
-    view! {
-        <section class="stack" aria-labelledby="client-heading">
-            <h2 id="client-heading">"Was the client innocent?"</h2>
-            <p class="row">
-                <Badge word />
-                <span>{certificate.reasons.join("; ")}</span>
-            </p>
-            <dl class="facts">{rows.map(|(name, value)| view! { <dt>{name}</dt> <dd>{value}</dd> }).collect_view()}</dl>
-        </section>
+    let rows = rows.map(|(term, what)| (term.to_owned(), what));
+    html!(
+        r#"<p class="row">{} <span>{}</span></p><dl class="facts">{}</dl>"#,
+        badge(word),
+        certificate.reasons.join("; "),
+        terms(rows)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_first_line_says_what_happened() {
+        let study = fixture::study();
+        assert!(
+            answer(&study.points[0]).starts_with("196 of 200 good; TTFT p95 40"),
+            "{}",
+            answer(&study.points[0])
+        );
     }
-    .erased()
+
+    #[test]
+    fn a_point_to_be_says_so() {
+        let mut point = fixture::study().points[0].clone();
+        point.summary = None;
+        assert_eq!(
+            answer(&point),
+            "Not measured yet: 200 requests are planned."
+        );
+    }
+
+    #[test]
+    fn every_metric_has_its_row() {
+        let study = fixture::study();
+        let text = body(&study.points[0], "req/s").into_string();
+        assert_eq!(text.matches("<tr>").count(), 8, "one head, seven metrics");
+        assert!(text.contains("None."));
+    }
 }

@@ -6,6 +6,8 @@ mod list; // the rows // configurations chosen for a comparison
 
 use std::time::Duration;
 
+use crate::api::Reading;
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -27,7 +29,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const TYPING: Duration = Duration::from_millis(250);
 
 /// The page's studies.
-type Studies = Resource<Result<Vec<StudyRow>, StudioError>>;
+type Studies = Reading<Result<Vec<StudyRow>, StudioError>>;
 
 /// The page.
 #[component]
@@ -40,7 +42,7 @@ pub fn StartPage() -> impl IntoView {
             limit: PAGE,
         })
     });
-    let studies: Studies = Resource::new(move || filter.get(), api::list_studies);
+    let studies: Studies = api::reading(move || filter.get(), api::list_studies);
     look_again_while_running(studies);
     let choice = Choice::new();
     let search = Memo::new(move |_| filter.with(|filter| filter.search.clone()));
@@ -57,14 +59,14 @@ pub fn StartPage() -> impl IntoView {
             <Transition>
                 {move || Suspend::new(async move {
                     match studies.await {
-                        Ok(rows) => view! { <Found rows filter=filter.get_untracked() studies choice /> }.into_any(),
-                        Err(error) => view! { <ErrorView error /> }.into_any(),
+                        Ok(rows) => view! { <Found rows filter=filter.get_untracked() studies choice /> }.erased(),
+                        Err(error) => view! { <ErrorView error /> }.erased(),
                     }
                 })}
             </Transition>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The search field. A plain form: it works before the page is awake; then the list follows the typing.
@@ -101,7 +103,7 @@ fn Search(search: Memo<String>) -> impl IntoView {
             </form>
         </search>
     }
-    .into_any()
+    .erased()
 }
 
 /// Words as they stand in a query.
@@ -119,9 +121,9 @@ fn Found(
 ) -> impl IntoView {
     if rows.is_empty() {
         return if filter.search.is_empty() && filter.before_ms.is_none() {
-            view! { <Exercise /> }.into_any()
+            view! { <Exercise /> }.erased()
         } else {
-            view! { <NothingFound search=filter.search /> }.into_any()
+            view! { <NothingFound search=filter.search /> }.erased()
         };
     }
     let headline = headline(&rows, &filter);
@@ -146,7 +148,7 @@ fn Found(
             <CompareBar choice />
         </form>
     }
-    .into_any()
+    .erased()
 }
 
 /// The page's first line.

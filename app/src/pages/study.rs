@@ -9,7 +9,7 @@ mod figure; // the curve with its menus, and the two small charts
 mod points; // the table
 mod promise; // the SLO, to be tried out
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
@@ -217,17 +217,17 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                         view! {
                             <nav class="crumbs" aria-label="Breadcrumb">
                                 <A href="/">"Studies"</A>
-                                <span aria-current="page">{move || name.get()}</span>
+                                <span aria-current="page">{shared(move || name.get())}</span>
                             </nav>
                         }
                     })}
-                <h1>{move || name.get()}</h1>
+                <h1>{shared(move || name.get())}</h1>
                 <div class="row">
                     <Badge word />
                     {simulated.then(|| view! { <Badge word=SIMULATED /> })}
                     {toy.then(|| view! { <Badge word=TOY /> })}
                     <span class="row">
-                        {move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view()}
+                        {shared(move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view().erased())}
                     </span>
                 </div>
             </div>

@@ -1,5 +1,6 @@
 //! A state, said once, with a word. Its dot repeats the word; it never says it alone.
 
+use crate::ui::erased::shared;
 use leptos::prelude::*;
 
 use crate::studio::{PointState, StudyState};
@@ -178,11 +179,12 @@ pub fn Badge(
     view! {
         <span
             class="badge"
+            data-word=move || word.get().word
             data-tone=move || word.get().tone.name()
             data-mark=move || word.get().mark
             title=move || word.get().about
         >
-            {move || word.get().word}
+            {shared(move || word.get().word)}
         </span>
     }
 }

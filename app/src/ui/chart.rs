@@ -1,7 +1,7 @@
 //! A chart on a page: the picture that the server sent, the live chart that takes its place, the handle of the SLO line,
 //! the notes, and the table that says the same.
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -15,6 +15,7 @@ use crate::figure::figure;
 use crate::figure_svg::picture;
 use crate::plotly;
 use crate::ui::format;
+use crate::ui::html::{Html, heads, html, table};
 
 /// What a dragged SLO line does.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ pub fn ChartView(
         <div class="plot" class:awake=move || drawn.get()>
             <div class="picture" inner_html=move || chart.with(picture)></div>
             <div class="canvas" node_ref=node></div>
-            <div class="overlay">{move || limit_label(chart, axis, drag)}</div>
+            <div class="overlay">{shared(move || limit_label(chart, axis, drag))}</div>
         </div>
         <Notes chart />
         <ChartTable chart />
@@ -364,64 +365,44 @@ impl Drop for Observed {
 /// What a reader must know to read the chart.
 #[component]
 fn Notes(chart: Signal<Chart>) -> impl IntoView {
-    let notes = Memo::new(move |_| chart.with(|chart| chart.notes.clone()));
-    view! {
-        <ul class="chart-notes">
-            {move || notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}
-        </ul>
-    }
-    .erased()
+    let notes = move || {
+        chart.with(|chart| {
+            chart
+                .notes
+                .iter()
+                .map(|note| html!("<li>{}</li>", note))
+                .collect::<Html>()
+                .into_string()
+        })
+    };
+    view! { <ul class="chart-notes" inner_html=notes></ul> }.erased()
 }
 
 /// The chart as a table: for reading aloud, for copying.
 #[component]
 fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
-    // Without their hovers, which change with the SLO: a dragged line leaves the table alone.
-    let lines = Memo::new(move |_| {
-        let plain = |mark: &Mark| Mark {
-            hover: String::new(),
-            ..mark.clone()
-        };
-        chart.with(|chart| {
-            chart
-                .lines
-                .iter()
-                .map(|line| (line.name.clone(), line.marks.iter().map(plain).collect()))
-                .collect::<Vec<(String, Vec<Mark>)>>()
-        })
-    });
-    let rows = move || {
-        lines.with(|lines| {
-            lines
-                .iter()
-                .flat_map(|(name, marks)| marks.iter().map(|mark| row(name, mark)))
-                .collect_view()
-        })
-    };
+    let text = Memo::new(move |_| chart.with(|chart| numbers(chart).into_string()));
     view! {
         <details class="chart-table">
             <summary>"The numbers of this chart"</summary>
-            <div class="scroll-x">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col">"configuration"</th>
-                            <th scope="col">"level"</th>
-                            <th scope="col" class="num">{move || chart.with(|chart| chart.x.title.clone())}</th>
-                            <th scope="col" class="num">{move || chart.with(|chart| chart.y.title.clone())}</th>
-                            <th scope="col" class="num">"95 % interval"</th>
-                            <th scope="col">"mark"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            <div class="scroll-x" tabindex="0" inner_html=move || text.get()></div>
         </details>
     }
     .erased()
 }
 
-fn row(name: &str, mark: &Mark) -> AnyView {
+fn numbers(chart: &Chart) -> Html {
+    let (x, y) = (format!("#{}", chart.x.title), format!("#{}", chart.y.title));
+    let heads = heads(["configuration", "level", &x, &y, "#95 % interval", "mark"]);
+    let rows = chart
+        .lines
+        .iter()
+        .flat_map(|line| line.marks.iter().map(|mark| row(&line.name, mark)))
+        .collect();
+    table("", &chart.title, heads, rows)
+}
+
+fn row(name: &str, mark: &Mark) -> Html {
     let at_value = mark.glyph().is_none();
     let number = |value: f64| {
         if at_value {
@@ -437,22 +418,20 @@ fn row(name: &str, mark: &Mark) -> AnyView {
         (Some(lo), None) if at_value => format!("at least {}", format::number(lo)),
         _ => "–".into(),
     };
-    let mark_words = mark.glyph().unwrap_or(match mark.fill {
+    let sign = mark.glyph().unwrap_or(match mark.fill {
         Fill::Solid => "●",
         Fill::Half => "◐ suspect",
         Fill::Hollow => "○ void",
     });
-    view! {
-        <tr>
-            <td>{name.to_owned()}</td>
-            <td>{mark.level.to_string()}</td>
-            <td class="num">{number(mark.x)}</td>
-            <td class="num">{number(mark.y)}</td>
-            <td class="num">{ends}</td>
-            <td>{mark_words}</td>
-        </tr>
-    }
-    .erased()
+    html!(
+        r#"<tr><td>{}</td><td>{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td>{}</td></tr>"#,
+        name,
+        mark.level.to_string(),
+        number(mark.x),
+        number(mark.y),
+        ends,
+        sign
+    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A modal dialog on the browser's own `<dialog>`: focus stays inside, Escape closes it.
 
+use crate::ui::erased::Erase;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -37,5 +38,5 @@ pub fn Dialog(
             </div>
         </dialog>
     }
-    .into_any()
+    .erased()
 }

@@ -1,5 +1,6 @@
 //! What stands where there is nothing yet: what it is for, and the first step.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 /// An empty state.
@@ -23,7 +24,7 @@ pub fn Empty(
             {picture.run()}
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 /// A sentence that deserves to be read.
@@ -40,5 +41,5 @@ pub fn Notice(
             {children()}
         </p>
     }
-    .into_any()
+    .erased()
 }

@@ -4,11 +4,13 @@
 //! which made up an eighth of the browser's module. A view that is [`Erase::erased`] wakes up in one go.
 
 use std::future::Future;
+use std::sync::{Arc, Mutex};
 
 use leptos::prelude::{AnyView, IntoAny};
 use leptos::tachys::html::attribute::Attribute;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::hydration::Cursor;
+use leptos::tachys::reactive_graph::SharedReactiveFunction;
 use leptos::tachys::ssr::StreamBuilder;
 use leptos::tachys::view::add_attr::AddAnyAttr;
 use leptos::tachys::view::{Position, PositionState, Render, RenderHtml};
@@ -110,4 +112,10 @@ impl<V: RenderHtml> RenderHtml for Eager<V> {
     fn into_owned(self) -> Self::Owned {
         Eager(self.0.into_owned())
     }
+}
+
+/// A part of a view that changes, behind one type for all parts that give the same: the browser's module has the code that
+/// watches it once, not once for each place.
+pub fn shared<T: 'static>(part: impl FnMut() -> T + Send + 'static) -> SharedReactiveFunction<T> {
+    Arc::new(Mutex::new(part))
 }

@@ -1,5 +1,6 @@
 //! A label, a control, a hint, an error: bound together for eyes and for screen readers.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -33,14 +34,14 @@ pub fn Field(
             <label for=id>{label}</label>
             {children()}
             <p class="error" id=error_id hidden=move || error.get().is_none()>
-                {move || error.get().unwrap_or_default()}
+                {shared(move || error.get().unwrap_or_default())}
             </p>
             <p class="hint" id=hint_id hidden=no_hint>
                 {hint}
             </p>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// What describes the control `id`: its error, then its hint.
@@ -107,7 +108,7 @@ pub fn TextField(
             </span>
         </Field>
     }
-    .into_any()
+    .erased()
 }
 
 /// Several lines of text.
@@ -154,7 +155,7 @@ pub fn AreaField(
             </textarea>
         </Field>
     }
-    .into_any()
+    .erased()
 }
 
 /// One of several named values.
@@ -197,11 +198,11 @@ pub fn SelectField(
                 aria-invalid=move || error.get().is_some().to_string()
                 on:change=move |event| bind.set.run(event_target_value(&event))
             >
-                {move || options.get().into_iter().map(choice).collect_view()}
+                {shared(move || options.get().into_iter().map(choice).collect_view().erased())}
             </select>
         </Field>
     }
-    .into_any()
+    .erased()
 }
 
 /// A switch with its label beside it.
@@ -230,5 +231,5 @@ pub fn CheckField(
             <span>{label}</span>
         </label>
     }
-    .into_any()
+    .erased()
 }

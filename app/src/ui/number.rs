@@ -1,5 +1,6 @@
 //! Numbers on a page: with their interval, or a dash with the reason why there is none.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::quantile::Estimate;
 
@@ -34,11 +35,9 @@ pub fn Num(
     missing: String,
 ) -> impl IntoView {
     match (value, interval) {
-        (None, _) => view! { <Missing reason=missing /> }.into_any(),
-        (Some(value), None) => format::number(value).into_any(),
-        (Some(value), Some((lo, hi))) => {
-            format::with_interval(value, Some(lo), Some(hi)).into_any()
-        }
+        (None, _) => view! { <Missing reason=missing /> }.erased(),
+        (Some(value), None) => format::number(value).erased(),
+        (Some(value), Some((lo, hi))) => format::with_interval(value, Some(lo), Some(hi)).erased(),
     }
 }
 
@@ -52,7 +51,7 @@ pub fn Latency(
     missing: String,
 ) -> impl IntoView {
     match estimate {
-        None => view! { <Missing reason=missing /> }.into_any(),
-        Some(estimate) => format::latency(&estimate).into_any(),
+        None => view! { <Missing reason=missing /> }.erased(),
+        Some(estimate) => format::latency(&estimate).erased(),
     }
 }

@@ -1,5 +1,6 @@
 //! A handful of choices side by side: radio buttons that look like one control.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 use super::bind::Bind;
@@ -39,5 +40,5 @@ pub fn Segmented(
             {options.into_iter().map(choice).collect_view()}
         </div>
     }
-    .into_any()
+    .erased()
 }

@@ -1,5 +1,6 @@
 //! Moments: the same text from the server for everyone, then "3 min ago" in the browser, which knows the time.
 
+use crate::ui::erased::shared;
 use leptos::prelude::*;
 
 /// A moment in the ISO form that `<time datetime>` wants: `2026-11-29T13:57:12Z`.
@@ -68,7 +69,7 @@ pub fn RelativeTime(
     Effect::new(move |_| text.set(ago(js_sys::Date::now() as i64, unix_ms)));
     view! {
         <time datetime=iso(unix_ms) title=plain(unix_ms)>
-            {move || text.get()}
+            {shared(move || text.get())}
         </time>
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 /// How long a message stays.
@@ -94,5 +95,5 @@ pub fn Toaster() -> impl IntoView {
             <For each=move || toasts.shown.get() key=|toast| toast.id children=message />
         </div>
     }
-    .into_any()
+    .erased()
 }

@@ -10,8 +10,8 @@ use measure::units::Level;
 use super::{name_of, unit};
 use crate::pages::study::fact_words;
 use crate::studio::{CompareView, PairComparison};
-use crate::ui::badge::{Badge, CONFOUNDED};
-use crate::ui::number::Missing;
+use crate::ui::badge::CONFOUNDED;
+use crate::ui::html::{Html, badge, heads, html, missing, table};
 use crate::words;
 
 /// One knob, or everything that stands in a verdict's way.
@@ -22,51 +22,53 @@ pub fn WhatDiffers(compared: StoredValue<CompareView>) -> impl IntoView {
             .pairs
             .iter()
             .map(|pair| what_differs(compared, pair))
-            .collect_view()
+            .collect::<Html>()
     });
     view! {
         <section class="stack" aria-labelledby="differs-heading">
             <h2 id="differs-heading">"What differs"</h2>
-            {tables}
+            <div class="stack" inner_html=tables.into_string()></div>
         </section>
     }
     .erased()
 }
 
-fn what_differs(compared: &CompareView, pair: &PairComparison) -> AnyView {
-    let (confounded, differing): (bool, Vec<Differing>) = match &pair.comparability {
-        Comparability::Identical => (false, Vec::new()),
-        Comparability::OneVariable { differing } => (false, vec![differing.clone()]),
-        Comparability::Confounded { differing } => (true, differing.clone()),
-    };
-    if differing.is_empty() {
-        return view! { <p class="muted">"Nothing that is known. What is unknown on both sides is assumed equal."</p> }.erased();
-    }
-    let row = |one: Differing| {
-        view! {
-            <tr class=if confounded { "confounder" } else { "differs" }>
-                <th scope="row">{one.name.strip_prefix("knob:").unwrap_or(&one.name).to_owned()}</th>
-                <td>{fact_words(one.baseline.as_ref())}</td>
-                <td>{fact_words(one.candidate.as_ref())}</td>
-            </tr>
+fn what_differs(compared: &CompareView, pair: &PairComparison) -> Html {
+    let (class, differing): (&str, &[Differing]) = match &pair.comparability {
+        Comparability::Identical => {
+            return html!(
+                r#"<p class="muted">Nothing that is known. What is unknown on both sides is assumed equal.</p>"#
+            );
         }
+        Comparability::OneVariable { differing } => ("differs", std::slice::from_ref(differing)),
+        Comparability::Confounded { differing } => ("confounder", differing),
     };
-    view! {
-        {confounded.then(|| view! { <p class="row"><Badge word=CONFOUNDED /> <span>"The verdict is withheld."</span></p> })}
-        <div class="scroll-x">
-            <table class="fact-table">
-                <thead>
-                    <tr>
-                        <th scope="col">"fact"</th>
-                        <th scope="col">{name_of(compared, 0)}</th>
-                        <th scope="col">{name_of(compared, pair.candidate as usize)}</th>
-                    </tr>
-                </thead>
-                <tbody>{differing.into_iter().map(row).collect_view()}</tbody>
-            </table>
-        </div>
-    }
-    .erased()
+    let row = |one: &Differing| {
+        html!(
+            r#"<tr class="{}"><th scope="row">{}</th><td>{}</td><td>{}</td></tr>"#,
+            class,
+            one.name.strip_prefix("knob:").unwrap_or(&one.name),
+            fact_words(one.baseline.as_ref()),
+            fact_words(one.candidate.as_ref()),
+        )
+    };
+    let (baseline, candidate) = (
+        name_of(compared, 0),
+        name_of(compared, pair.candidate as usize),
+    );
+    let withheld = (class == "confounder").then(|| {
+        html!(
+            r#"<p class="row">{} <span>The verdict is withheld.</span></p>"#,
+            badge(CONFOUNDED)
+        )
+    });
+    let heads = heads(["fact", &baseline, &candidate]);
+    let rows = differing.iter().map(row).collect();
+    html!(
+        r#"{}<div class="scroll-x" tabindex="0">{}</div>"#,
+        withheld,
+        table("fact-table", "What differs", heads, rows)
+    )
 }
 
 /// Every difference at each rate that both have.
@@ -77,7 +79,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
             .pairs
             .iter()
             .map(|pair| at_equal_rate(compared, pair))
-            .collect_view()
+            .collect::<Html>()
     });
     view! {
         <section class="stack" aria-labelledby="equal-rate-heading">
@@ -85,57 +87,45 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
             <p class="muted small">
                 "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points. A dash says on hover why there is no difference to give."
             </p>
-            {tables}
+            <div class="stack" inner_html=tables.into_string()></div>
         </section>
     }
     .erased()
 }
 
-/// One difference, as a cell.
-#[derive(Clone)]
-struct Cell {
-    difference: Option<String>,
-    verdict: Verdict,
-    detail: String,
-}
-
 /// Rates down, metrics across.
-fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> AnyView {
+fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> Html {
     if pair.latencies.is_empty() && pair.attainment.is_empty() {
-        return view! { <p class="muted">"No rate that both have, or the verdict is withheld."</p> }
-            .erased();
+        return html!(
+            r#"<p class="muted">No rate that both have, or the verdict is withheld.</p>"#
+        );
     }
     let metrics = metrics(&pair.latencies);
-    let heads = metrics
-        .iter()
-        .map(|(metric, percentile)| format!("{} p{percentile}", words::metric_name(*metric)))
-        .map(|name| view! { <th scope="col" class="num">{name}</th> })
-        .collect_view();
+    let mut names = vec![
+        format!("#rate ({})", unit(compared)),
+        "#attainment".to_owned(),
+    ];
+    names.extend(
+        metrics
+            .iter()
+            .map(|(metric, percentile)| format!("#{} p{percentile}", words::metric_name(*metric))),
+    );
     let rows = levels(pair)
         .into_iter()
         .map(|level| row(level, pair, &metrics))
-        .collect_view();
+        .collect();
     let caption = format!(
         "{} against {}",
         name_of(compared, pair.candidate as usize),
         name_of(compared, 0)
     );
-    view! {
-        <div class="scroll-x">
-            <table class="differences">
-                <caption class="sr-only">{caption}</caption>
-                <thead>
-                    <tr>
-                        <th scope="col" class="num">{format!("rate ({})", unit(compared))}</th>
-                        <th scope="col" class="num">"attainment"</th>
-                        {heads}
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .erased()
+    let table = table(
+        "differences",
+        &caption,
+        heads(names.iter().map(String::as_str)),
+        rows,
+    );
+    html!(r#"<div class="scroll-x" tabindex="0">{}</div>"#, table)
 }
 
 /// Each metric and percentile once, in the order in which they come.
@@ -161,60 +151,68 @@ fn levels(pair: &PairComparison) -> Vec<Level> {
     found
 }
 
-fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> AnyView {
-    let attainment = pair.attainment.iter().find(|(one, ..)| *one == level);
-    let attainment = attainment.map(|(_, difference, verdict)| Cell {
-        difference: difference.as_ref().map(points),
-        verdict: verdict.clone(),
-        detail: detail(difference.as_ref(), None),
-    });
+fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> Html {
+    let attainment =
+        pair.attainment
+            .iter()
+            .find(|(one, ..)| *one == level)
+            .map(|(_, difference, verdict)| {
+                cell(
+                    difference.as_ref().map(points),
+                    verdict,
+                    &detail(difference.as_ref(), None),
+                )
+            });
     let latency = |(metric, percentile): &(Metric, f64)| {
         let found = pair.latencies.iter().find(|one| {
             one.level == level && one.metric == *metric && one.percentile == *percentile
         });
-        found.map(|one| Cell {
-            difference: one.difference.as_ref().map(words::difference),
-            verdict: one.verdict.clone(),
-            detail: detail(one.difference.as_ref(), one.remark.as_deref()),
+        found.map_or_else(nothing, |one| {
+            cell(
+                one.difference.as_ref().map(words::difference),
+                &one.verdict,
+                &detail(one.difference.as_ref(), one.remark.as_deref()),
+            )
         })
     };
-    view! {
-        <tr>
-            <th scope="row" class="num">{level.to_string()}</th>
-            {cell(attainment)}
-            {metrics.iter().map(|metric| cell(latency(metric))).collect_view()}
-        </tr>
-    }
-    .erased()
+    let latencies: Html = metrics.iter().map(latency).collect();
+    html!(
+        r#"<tr><th scope="row" class="num">{}</th>{}{}</tr>"#,
+        level.to_string(),
+        attainment.unwrap_or_else(nothing),
+        latencies
+    )
 }
 
-fn cell(cell: Option<Cell>) -> AnyView {
-    let Some(Cell {
-        difference,
-        verdict,
-        detail,
-    }) = cell
-    else {
-        return view! { <td class="num"><Missing reason="Not compared at this rate." /></td> }
-            .erased();
-    };
+fn nothing() -> Html {
+    html!(
+        r#"<td class="num">{}</td>"#,
+        missing("Not compared at this rate.")
+    )
+}
+
+fn cell(difference: Option<String>, verdict: &Verdict, detail: &str) -> Html {
+    let words = words::verdict(verdict);
     let Some(difference) = difference else {
-        return view! { <td class="num"><Missing reason=words::capital(&words::verdict(&verdict)) /></td> }.erased();
+        return html!(
+            r#"<td class="num">{}</td>"#,
+            missing(&words::capital(&words))
+        );
     };
-    let (tone, word) = match &verdict {
+    let (tone, word) = match verdict {
         Verdict::Better => ("good", "better"),
         Verdict::Worse => ("bad", "worse"),
         Verdict::NoDifference { .. } => ("plain", "none we can see"),
         Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
     };
-    let title = format!("{}; {detail}", words::verdict(&verdict));
-    view! {
-        <td class="num" title=title>
-            <span>{difference}</span>
-            <span class="verdict small" data-tone=tone>{word}</span>
-        </td>
-    }
-    .erased()
+    let title = format!("{words}; {detail}");
+    html!(
+        r#"<td class="num" title="{}"><span>{}</span><span class="verdict small" data-tone="{}">{}</span></td>"#,
+        title,
+        difference,
+        tone,
+        word
+    )
 }
 
 fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {

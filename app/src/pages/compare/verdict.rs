@@ -8,6 +8,7 @@ use measure::knobs::Comparability;
 use super::{name_of, unit};
 use crate::studio::{CompareView, PairComparison};
 use crate::ui::format;
+use crate::ui::html::{Html, html};
 use crate::words;
 
 /// One line a candidate.
@@ -17,23 +18,19 @@ pub fn Verdicts(compared: StoredValue<CompareView>) -> impl IntoView {
         compared
             .pairs
             .iter()
-            .map(|pair| sentences(compared, pair))
-            .collect::<Vec<_>>()
+            .map(|pair| lines(compared, pair))
+            .collect::<Html>()
     });
-    view! {
-        <div class="answer">
-            {lines
-                .into_iter()
-                .map(|(first, second)| {
-                    view! {
-                        <p>{first}</p>
-                        {second.map(|second| view! { <p class="muted second">{second}</p> })}
-                    }
-                })
-                .collect_view()}
-        </div>
-    }
-    .erased()
+    view! { <div class="answer" inner_html=lines.into_string()></div> }.erased()
+}
+
+fn lines(compared: &CompareView, pair: &PairComparison) -> Html {
+    let (first, second) = sentences(compared, pair);
+    html!(
+        "<p>{}</p>{}",
+        first,
+        second.map(|second| html!(r#"<p class="muted second">{}</p>"#, second))
+    )
 }
 
 /// The headline by attainment, and the second verdict by percentile.

@@ -1,5 +1,6 @@
 //! The dialog that adds an engine by its URL: probe it, see what it is, then add it on purpose.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::study::{Api, Endpoint};
 
@@ -157,7 +158,7 @@ pub fn AddEngine(
                     <SelectField id="add.api" label="Dialect" bind=Bind::signal(typed.api) options=Signal::stored(dialects()) />
                     <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server. The key itself is never stored." error=wrong("api_key_env", false) />
                 </div>
-                <div aria-live="polite">{move || probe.value().get().and_then(Result::ok).map(report)}</div>
+                <div aria-live="polite">{shared(move || probe.value().get().and_then(Result::ok).map(report))}</div>
                 <div class="columns">
                     <ModelField id="add.model" bind=Bind::signal(typed.model) models=Signal::derive(models) error=wrong("model", false) />
                     <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=wrong("name", false) />
@@ -169,7 +170,7 @@ pub fn AddEngine(
             </form>
         </Dialog>
     }
-    .into_any()
+    .erased()
 }
 
 /// Fills in what the probe found, where nothing was typed.

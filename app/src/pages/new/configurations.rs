@@ -1,5 +1,6 @@
 //! What is compared: a baseline, and variants that each flip a knob.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::knobs::{KnobSpec, KnobValue, simulator_knobs};
 
@@ -51,7 +52,7 @@ pub fn ConfigurationsSection(
             </div>
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 /// One configuration. It is bound by its index: when one before it goes, its fields show the next one.
@@ -95,7 +96,7 @@ fn Configuration(
             </Show>
         </fieldset>
     }
-    .into_any()
+    .erased()
 }
 
 /// Controls for the knobs that the simulator understands.
@@ -106,10 +107,10 @@ fn SimulatorKnobs(form: Form, index: usize) -> impl IntoView {
     view! {
         <div class="columns">{simulator_knobs().into_iter().map(|knob| view! { <Knob form index knob /> }).collect_view()}</div>
         <p class="error-line" id=path hidden=move || whole.get().is_none()>
-            {move || whole.get()}
+            {shared(move || whole.get())}
         </p>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -134,10 +135,10 @@ fn Knob(form: Form, index: usize, knob: KnobSpec) -> impl IntoView {
             ("on".into(), "on".into()),
             ("off".into(), "off".into()),
         ];
-        return view! { <SelectField id label=name bind options=Signal::stored(options.to_vec()) hint=about error /> }.into_any();
+        return view! { <SelectField id label=name bind options=Signal::stored(options.to_vec()) hint=about error /> }.erased();
     }
     let hint = format!("{about}; {min} to {max}");
-    view! { <TextField id label=name bind keyboard="numeric" placeholder=format!("default ({default})") hint error /> }.into_any()
+    view! { <TextField id label=name bind keyboard="numeric" placeholder=format!("default ({default})") hint error /> }.erased()
 }
 
 /// Knobs of an engine that the studio does not start: declared, with the way they come about.
@@ -158,7 +159,7 @@ fn Declared(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) 
     let rest = move || match way.get.get().as_str() {
         "other_endpoint" => {
             let bind = other_endpoint(form, index);
-            view! { <EndpointFields form engines adding path=rest_turn.clone() bind /> }.into_any()
+            view! { <EndpointFields form engines adding path=rest_turn.clone() bind /> }.erased()
         }
         "pause" => {
             let id = format!("{rest_turn}.instruction");
@@ -168,9 +169,9 @@ fn Declared(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) 
                 |it| it.instruction.clone(),
                 |it, text| it.instruction = text,
             );
-            view! { <TextField id label="What to do" bind placeholder="restart with --max-num-seqs 64" hint="The study waits with this sentence until you press Continue; then the engine is probed again." error /> }.into_any()
+            view! { <TextField id label="What to do" bind placeholder="restart with --max-num-seqs 64" hint="The study waits with this sentence until you press Continue; then the engine is probed again." error /> }.erased()
         }
-        _ => ().into_any(),
+        _ => ().erased(),
     };
     view! {
         <SelectField id=format!("{turn}.way") label="How it comes about" bind=way options=Signal::stored(options) error=form.error(&[&turn]) />
@@ -185,7 +186,7 @@ fn Declared(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) 
             error=form.error(&[&knobs])
         />
     }
-    .into_any()
+    .erased()
 }
 
 fn other_endpoint(form: Form, index: usize) -> Bind<EndpointDraft> {

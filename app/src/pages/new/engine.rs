@@ -1,5 +1,7 @@
 //! Which engine is put under load: the simulator, or one that was added on purpose.
 
+use crate::api::Reading;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 
 use super::add_engine::AddEngine;
@@ -25,7 +27,7 @@ const PRESETS: [(&str, &str); 3] = [
 ];
 
 /// Engines that were added, as the form shares them.
-pub type Engines = Resource<Result<Vec<EngineRow>, StudioError>>;
+pub type Engines = Reading<Result<Vec<EngineRow>, StudioError>>;
 
 /// Engines that were added; none while they are not known.
 pub fn known(engines: Engines) -> Vec<EngineRow> {
@@ -74,7 +76,7 @@ pub fn EngineSection(
             </Show>
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -100,7 +102,7 @@ fn Simulator(form: Form) -> impl IntoView {
             error=form.error(&["engine.preset"])
         />
     }
-    .into_any()
+    .erased()
 }
 
 /// The fields of an endpoint: which engine, which model, which dialect.
@@ -160,7 +162,7 @@ pub fn EndpointFields(
                 "Add an engine…"
             </button>
         </div>
-        {move || chosen.get().map(|row| view! { <Known row engines bind /> })}
+        {shared(move || chosen.get().map(|row| view! { <Known row engines bind /> }))}
         <div class="columns">
             <ModelField
                 id=model.clone()
@@ -188,7 +190,7 @@ pub fn EndpointFields(
             />
         </details>
     }
-    .into_any()
+    .erased()
 }
 
 /// The dialects, for a select.
@@ -259,7 +261,7 @@ pub fn ModelField(
             <SelectField id=id.clone() label="Model" bind options=Signal::derive(options) error />
         </Show>
     }
-    .into_any()
+    .erased()
 }
 
 /// What is known of an added engine, and the way to forget it.
@@ -307,7 +309,7 @@ fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl In
             {said} {key} " " <button type="button" class="linkish" on:click=forget>"Forget this engine"</button>
         </p>
     }
-    .into_any()
+    .erased()
 }
 
 fn bring_back(row: EngineRow, engines: Engines) {

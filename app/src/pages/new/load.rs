@@ -1,5 +1,6 @@
 //! How hard and how long: the rates, how arrivals are spread, how many requests a point has.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::units::{Level, Rate};
 
@@ -56,7 +57,7 @@ pub fn LoadSection(
             </fieldset>
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -88,7 +89,7 @@ fn Rates(form: Form) -> impl IntoView {
             {chip("In between", Callback::new(|text: String| refined(&text)))}
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The rates times a factor; everything else as it is.

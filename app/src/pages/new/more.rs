@@ -1,5 +1,6 @@
 //! What rarely needs a thought: warm-up, seed, repeats, limits.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 use super::form::Form;
@@ -35,7 +36,7 @@ pub fn MoreSection(
             </div>
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 fn times(repeats: &str) -> String {

@@ -1,5 +1,6 @@
 //! The plan beside the form: how long it takes, what it holds, what to think about first; and Launch.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::study::{FieldError, PlannedPoint, StudySpec};
 
@@ -66,9 +67,9 @@ pub fn Plan(
                     <Badge word=SIMULATED />
                 </Show>
             </div>
-            {move || drawn.with(|lanes| lanes.iter().enumerate().map(|(index, it)| lane(index, it, unit())).collect_view())}
-            <p class="small muted">"Holds " {engine} " meanwhile. " {move || pause_words(paused())}</p>
-            {move || points_table(&drawn.get(), unit())}
+            {shared(move || drawn.with(|lanes| lanes.iter().enumerate().map(|(index, it)| lane(index, it, unit())).collect_view()))}
+            <p class="small muted">"Holds " {engine} " meanwhile. " {shared(move || pause_words(paused()))}</p>
+            {shared(move || points_table(&drawn.get(), unit()))}
             <Problems form problem />
             <button class="button primary" aria-busy=move || pending.get().to_string() disabled=move || pending.get()>
                 "Launch"
@@ -76,7 +77,7 @@ pub fn Plan(
             <AdviceList form />
         </section>
     }
-    .into_any()
+    .erased()
 }
 
 fn pause_words(pauses: usize) -> Option<String> {
@@ -174,9 +175,9 @@ fn Problems(form: Form, problem: Signal<Option<String>>) -> impl IntoView {
     };
     view! {
         <div role="alert">
-            {move || problem.get().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> })}
+            {shared(move || problem.get().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> }))}
         </div>
-        {move || {
+        {shared(move || {
             let errors = form.all_errors();
             (!errors.is_empty()).then(|| view! {
                 <div class="notice" data-tone="bad" id="problems" tabindex="-1">
@@ -184,9 +185,9 @@ fn Problems(form: Form, problem: Signal<Option<String>>) -> impl IntoView {
                     <ul>{errors.into_iter().map(entry).collect_view()}</ul>
                 </div>
             })
-        }}
+        })}
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -216,10 +217,10 @@ fn AdviceList(form: Form) -> impl IntoView {
     };
     view! {
         <ul class="stack tight" aria-live="polite" aria-label="Good to know first">
-            {move || advice.get().into_iter().map(entry).collect_view()}
+            {shared(move || advice.get().into_iter().map(entry).collect_view().erased())}
         </ul>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

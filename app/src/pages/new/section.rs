@@ -1,5 +1,6 @@
 //! One section of the form: a line that says what is chosen, and behind it the fields.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 
 use super::form::{Form, summary_id};
@@ -32,13 +33,13 @@ pub fn Section(
         <details class="section" open=move || form.open.with(|open| open.contains(id)) on:toggle=toggled>
             <summary id=summary_id(id)>
                 <span class="title">{title}</span>
-                <span class="value">{move || value.get()}</span>
-                {move || wrong(form.errors_in(id))}
+                <span class="value">{shared(move || value.get())}</span>
+                {shared(move || wrong(form.errors_in(id)))}
             </summary>
             <div class="fields">{children()}</div>
         </details>
     }
-    .into_any()
+    .erased()
 }
 
 fn wrong(errors: usize) -> Option<impl IntoView> {

@@ -1,5 +1,6 @@
 //! The study as a sentence: *Run* [engine] *with* [workload], ... Each bracket opens its section.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::slo::{Metric, Slo};
 use measure::study::{PlannedPoint, StudySpec};
@@ -173,13 +174,13 @@ pub fn Sentence(
             <Bracket form section="workload" text=with_spec(workload_words) /> ", "
             <Bracket form section="load" text=with_spec(arrivals) /> " at "
             <Bracket form section="load" text=with_spec(|draft, _| levels_words(&draft.levels)) /> " "
-            {move || form.spec.with(|spec| rate_unit(spec.as_ref().ok()))} ", "
+            {shared(move || form.spec.with(|spec| rate_unit(spec.as_ref().ok())))} ", "
             <Bracket form section="load" text=move || form.plan.with(|plan| requests_words(plan)) /> ", against "
             <Bracket form section="slo" text=with_spec(slo) /> ", flipping "
             <Bracket form section="configurations" text=with_spec(|draft, _| knobs_words(draft)) /> "."
         </p>
     }
-    .into_any()
+    .erased()
 }
 
 /// A part of the sentence that opens its section.
@@ -199,7 +200,7 @@ fn Bracket(
             {text}
         </a>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What is promised: the SLO's text, read while it is typed, and the named SLOs.
 
+use crate::api::Reading;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::slo::Slo;
 
@@ -14,7 +16,7 @@ use crate::ui::field::{Field, TextField, described_by};
 use crate::ui::toast::toasts;
 
 /// Named SLOs, as the form shares them.
-pub type NamedSlos = Resource<Result<Vec<NamedSlo>, StudioError>>;
+pub type NamedSlos = Reading<Result<Vec<NamedSlo>, StudioError>>;
 
 /// SLOs to begin with.
 const EXAMPLES: [(&str, &str); 4] = [
@@ -66,14 +68,14 @@ pub fn SloSection(
             </div>
             <div class="row">
                 <span class="muted">"Saved"</span>
-                {move || saved(slos).into_iter().map(chip).collect_view()}
+                {shared(move || saved(slos).into_iter().map(chip).collect_view().erased())}
                 <button type="button" class="button compact" on:click=move |_| managing.set(true)>
                     "Save or forget…"
                 </button>
             </div>
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 fn saved(slos: NamedSlos) -> Vec<(String, String)> {
@@ -109,11 +111,11 @@ fn SloText(text: Bind<String>, meaning: Memo<Result<String, String>>) -> impl In
                 on:input=move |event| text.set.run(event_target_value(&event))
             />
             <output class="meaning" for="slo" aria-live="polite">
-                {move || meaning.get().ok()}
+                {shared(move || meaning.get().ok())}
             </output>
         </Field>
     }
-    .into_any()
+    .erased()
 }
 
 /// The dialog that saves the SLO under a name, and forgets saved ones.
@@ -165,9 +167,9 @@ pub fn ManageSlos(
                 </div>
                 <button class="button primary">"Save"</button>
             </form>
-            <p class="mono muted">{move || form.draft.with(|draft| draft.slo.clone())}</p>
+            <p class="mono muted">{shared(move || form.draft.with(|draft| draft.slo.clone()))}</p>
             <ul class="lines">
-                {move || slos.get().and_then(Result::ok).unwrap_or_default().into_iter().map(|row| view! { <SavedSlo row slos /> }).collect_view()}
+                {shared(move || slos.get().and_then(Result::ok).unwrap_or_default().into_iter().map(|row| view! { <SavedSlo row slos /> }).collect_view().erased())}
             </ul>
             <div class="actions">
                 <button type="button" class="button quiet" on:click=move |_| managing.set(false)>
@@ -176,7 +178,7 @@ pub fn ManageSlos(
             </div>
         </Dialog>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -204,7 +206,7 @@ fn SavedSlo(row: NamedSlo, slos: NamedSlos) -> impl IntoView {
             </button>
         </li>
     }
-    .into_any()
+    .erased()
 }
 
 fn bring_back(row: NamedSlo, slos: NamedSlos) {

@@ -1,5 +1,6 @@
 //! Uploads a ShareGPT file into the studio's data set folder.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::html;
 use leptos::prelude::*;
 use serde::Deserialize;
@@ -44,11 +45,11 @@ pub fn Upload(
                 "Upload a file…"
             </label>
             <p class="error" role="alert" hidden=move || problem.get().is_none()>
-                {move || problem.get()}
+                {shared(move || problem.get())}
             </p>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 /// The file that was chosen. Read by name, since the typed bindings for file lists are not compiled in.

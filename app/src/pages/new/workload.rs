@@ -1,5 +1,7 @@
 //! What the requests ask: ShareGPT's shape, a ShareGPT file, or made-up lengths.
 
+use crate::api::Reading;
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 use super::draft::{Draft, LengthsDraft};
@@ -15,7 +17,7 @@ use crate::ui::format;
 use crate::ui::segmented::Segmented;
 
 /// ShareGPT files on the server, as the form shares them.
-pub type Datasets = Resource<Result<Vec<DatasetRow>, StudioError>>;
+pub type Datasets = Reading<Result<Vec<DatasetRow>, StudioError>>;
 
 /// The section.
 #[component]
@@ -31,9 +33,9 @@ pub fn WorkloadSection(
             .with(|spec| draft.with(|draft| workload_words(draft, spec.as_ref().ok())))
     };
     let fields = move || match draft.with(|draft| draft.workload.kind.clone()).as_str() {
-        "share_gpt_file" => view! { <FileFields form datasets /> }.into_any(),
-        "synthetic" => view! { <SyntheticFields form /> }.into_any(),
-        _ => view! { <ShapedFields form /> }.into_any(),
+        "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
+        "synthetic" => view! { <SyntheticFields form /> }.erased(),
+        _ => view! { <ShapedFields form /> }.erased(),
     };
     view! {
         <Section form id="workload" title="Workload" value=Signal::derive(value)>
@@ -50,7 +52,7 @@ pub fn WorkloadSection(
             {fields}
         </Section>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -64,7 +66,7 @@ fn ShapedFields(form: Form) -> impl IntoView {
             <TextField id="workload.max_context" label="Most context" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_context) hint="A session ends before it would exceed it." error=form.error(&["workload.max_context"]) />
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -74,7 +76,7 @@ fn SessionFields(form: Form) -> impl IntoView {
         <TextField id="workload.max_turns" label="Most turns" keyboard="numeric" bind=bind!(draft, |d| d.workload.max_turns) hint="1 makes single requests." error=form.error(&["workload.max_turns"]) />
         <TextField id="workload.think_ms" label="Think time" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.think) hint="Pause between an answer and the next turn." error=form.error(&["workload.think_ms"]) />
     }
-    .into_any()
+    .erased()
 }
 
 #[component]
@@ -111,7 +113,7 @@ fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
             </div>
         </details>
     }
-    .into_any()
+    .erased()
 }
 
 /// The files to choose from; a chosen one that is gone stays visible.
@@ -150,7 +152,7 @@ fn SyntheticFields(form: Form) -> impl IntoView {
         <LengthsFields form path="workload.input" label="Input" get=|d| &d.workload.input set=|d| &mut d.workload.input />
         <LengthsFields form path="workload.output" label="Output" get=|d| &d.workload.output set=|d| &mut d.workload.output />
     }
-    .into_any()
+    .erased()
 }
 
 /// One length distribution.
@@ -183,7 +185,7 @@ fn LengthsFields(
             "tokens",
             part(|it| &it.tokens, |it| &mut it.tokens),
         )
-        .into_any(),
+        .erased(),
         "uniform" => (
             number(
                 "min",
@@ -198,7 +200,7 @@ fn LengthsFields(
                 part(|it| &it.max, |it| &mut it.max),
             ),
         )
-            .into_any(),
+            .erased(),
         _ => (
             number(
                 "median",
@@ -219,7 +221,7 @@ fn LengthsFields(
                 part(|it| &it.max, |it| &mut it.max),
             ),
         )
-            .into_any(),
+            .erased(),
     };
     view! {
         <fieldset class="stack tight">
@@ -233,7 +235,7 @@ fn LengthsFields(
             <div class="columns">{fields}</div>
         </fieldset>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Configurations chosen for a comparison, in the order they were chosen: the first is the baseline.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use uuid::Uuid;
@@ -76,7 +77,7 @@ pub fn CompareBar(
             </button>
         </div>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where there is no study yet: the goodput exercise, in one click.
 
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
@@ -58,10 +59,10 @@ pub fn Exercise() -> impl IntoView {
                 </A>
             </div>
             <p class="small muted">{cost} ". Needs no engine: everything it measures is marked simulated."</p>
-            <div role="alert">{move || problem().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> })}</div>
+            <div role="alert">{shared(move || problem().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> }))}</div>
         </Empty>
     }
-    .into_any()
+    .erased()
 }
 
 /// What the exercise will show, drawn by hand: two curves, the promise, and how far each keeps it.
@@ -92,7 +93,7 @@ fn Sketch() -> impl IntoView {
             </g>
         </svg>
     }
-    .into_any()
+    .erased()
 }
 
 /// Nothing matches the search.
@@ -112,7 +113,7 @@ pub fn NothingFound(
             <A href="/">"Show all studies"</A>
         </Empty>
     }
-    .into_any()
+    .erased()
 }
 
 #[cfg(test)]

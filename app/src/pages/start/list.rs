@@ -1,5 +1,6 @@
 //! One study of the list.
 
+use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_router::components::A;
 use measure::curve::Ceiling;
@@ -67,7 +68,7 @@ pub fn Row(
             </div>
         </li>
     }
-    .into_any()
+    .erased()
 }
 
 /// A configuration's ceiling, and whether it is chosen.
@@ -82,8 +83,8 @@ fn CeilingLine(
     choice: Choice,
 ) -> impl IntoView {
     let value = match ceiling {
-        Some(ceiling) => view! { <span class="value">{format::ceiling(&ceiling)} " " <span class="muted">{unit}</span></span> }.into_any(),
-        None => view! { <Missing reason=why_no_ceiling(state) /> }.into_any(),
+        Some(ceiling) => view! { <span class="value">{format::ceiling(&ceiling)} " " <span class="muted">{unit}</span></span> }.erased(),
+        None => view! { <Missing reason=why_no_ceiling(state) /> }.erased(),
     };
     view! {
         <li>
@@ -101,7 +102,7 @@ fn CeilingLine(
             {value}
         </li>
     }
-    .into_any()
+    .erased()
 }
 
 fn why_no_ceiling(state: StudyState) -> &'static str {
@@ -150,7 +151,7 @@ fn Delete(id: Uuid, name: String, state: StudyState, studies: Studies) -> impl I
             "Delete"
         </button>
     }
-    .into_any()
+    .erased()
 }
 
 fn bring_back(id: Uuid, studies: Studies) {

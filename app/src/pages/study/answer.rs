@@ -1,6 +1,6 @@
 //! The first line, in words, and where the study stands.
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 
 use super::Page;
@@ -21,10 +21,10 @@ pub fn Answer(page: Page) -> impl IntoView {
         <div class="answer" role="status">
             <p hidden=move || !tried()>
                 <strong>"Tried, not the study's own SLO: "</strong>
-                {move || page.slo.get().to_string()}
+                {shared(move || page.slo.get().to_string())}
             </p>
-            {move || sentences.get().into_iter().map(|sentence| view! { <p>{sentence}</p> }).collect_view()}
-            <p class="muted second" hidden=move || second.with(Option::is_none)>{move || second.get()}</p>
+            {shared(move || sentences.get().into_iter().map(|sentence| view! { <p>{sentence}</p> }).collect_view().erased())}
+            <p class="muted second" hidden=move || second.with(Option::is_none)>{shared(move || second.get())}</p>
         </div>
     }
     .erased()
@@ -38,7 +38,7 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             .with(|study| (study.state, study.problem.clone()))
     });
     view! {
-        {move || {
+        {shared(move || {
             let (state, problem) = state.get();
             match (state, problem) {
                 (StudyState::Waiting, problem) => {
@@ -59,7 +59,7 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
                 (StudyState::Running, _) => view! { <Running page broken /> }.erased(),
                 _ => ().erased(),
             }
-        }}
+        })}
     }
     .erased()
 }
@@ -85,10 +85,10 @@ fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
     view! {
         <section class="underway" aria-label="Progress">
             <p class="row">
-                <strong>{move || { let (done, all) = done.get(); format!("{done} of {all} points") }}</strong>
-                <span>{move || now.get()}</span>
-                <span class="muted">{move || page.underway.get().map(|(_, progress)| in_words(&progress))}</span>
-                <span class="spring muted">{move || left.get()}</span>
+                <strong>{shared(move || { let (done, all) = done.get(); format!("{done} of {all} points") })}</strong>
+                <span>{shared(move || now.get())}</span>
+                <span class="muted">{shared(move || page.underway.get().map(|(_, progress)| in_words(&progress)))}</span>
+                <span class="spring muted">{shared(move || left.get())}</span>
             </p>
             <span class="meter">
                 <span style:width=share></span>

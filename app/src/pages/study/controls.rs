@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -84,11 +84,11 @@ pub fn Actions(page: Page) -> impl IntoView {
                 title="Puts the study back in the queue; the engine is under load again"
                 on:click=move |_| act(page, "Back in the queue.", resume_study(id(page)))
             >
-                {move || format!("Resume, {} left", words::count(rest.get(), "point"))}
+                {shared(move || format!("Resume, {} left", words::count(rest.get(), "point")))}
             </button>
-            {move || {
+            {shared(move || {
                 compare.get().map(|href| view! { <a class="button" href=href title="Baseline against the others, with what differs">"Compare configurations"</a> })
-            }}
+            })}
             <a class="button" href=clone title="A new study that begins with this one's settings">"Clone"</a>
             <button type="button" class="button" aria-haspopup="dialog" on:click=move |_| sharing.set(true)>"Share"</button>
             <button type="button" class="button quiet" aria-haspopup="dialog" on:click=move |_| editing.set(true)>"Edit"</button>
@@ -278,7 +278,7 @@ pub fn Note(page: Page) -> impl IntoView {
     view! {
         <section class="stack tight" hidden=move || !owner || note.with(String::is_empty) aria-labelledby="note-heading">
             <h2 id="note-heading">"Note"</h2>
-            <p class="note">{move || note.get()}</p>
+            <p class="note">{shared(move || note.get())}</p>
         </section>
     }
     .erased()
@@ -328,8 +328,8 @@ fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
     view! {
         <Dialog open id="share-heading" title="Share">
             <p>"Whoever has the link sees the curves, the points and the recorded facts, without signing in. Engine address, prompts, answers and your note stay here."</p>
-            <p class="notice" data-tone="bad" role="alert" hidden=move || problem.with(Option::is_none)>{move || problem.get()}</p>
-            {move || fresh.get().map(|link| view! { <FreshLink link /> })}
+            <p class="notice" data-tone="bad" role="alert" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
+            {shared(move || fresh.get().map(|link| view! { <FreshLink link /> }))}
             <ul class="stack tight shares">
                 <For each=move || rows.get() key=|row| (row.id, row.revoked) children=move |row| view! { <Link row revoke=Callback::new(revoke) /> } />
             </ul>

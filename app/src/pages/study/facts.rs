@@ -9,48 +9,60 @@ use measure::study::{EngineSpec, StudySpec};
 
 use super::Page;
 use crate::studio::{ConfigurationView, StudyView};
-use crate::ui::badge::{Badge, CLEAN, CONTAMINATED, SUSPECT, Tone, VOID, Word};
+use crate::ui::badge::{CLEAN, CONTAMINATED, SUSPECT, Tone, VOID, Word};
 use crate::ui::format;
+use crate::ui::html::{Html, badge, heads, html, table, terms};
 use crate::words;
 
 /// Was the client innocent, was the cache cold?
 #[component]
 pub fn Doubts(page: Page) -> impl IntoView {
-    let client = Memo::new(move |_| page.known.with(client));
-    let caches = Memo::new(move |_| {
-        page.known.with(|study| {
-            study
-                .configurations
-                .iter()
-                // Nothing is recorded of a configuration whose turn has not come.
-                .filter(|one| !one.facts.is_empty())
-                .map(|one| (one.spec.name.clone(), one.cache_cold))
-                .collect::<Vec<_>>()
-        })
-    });
+    let client = Memo::new(move |_| page.known.with(|study| client_words(study).into_string()));
+    let caches = Memo::new(move |_| page.known.with(|study| cache_words(study).into_string()));
     view! {
         <section class="card panel" aria-labelledby="client-heading">
             <h2 id="client-heading">"Was the client innocent?"</h2>
-            {move || {
-                client
-                    .get()
-                    .map(|(word, sentence, reasons)| {
-                        view! {
-                            <p class="row"><Badge word /> <span>{sentence}</span></p>
-                            <ul class="small reasons">{reasons.into_iter().map(|reason| view! { <li>{reason}</li> }).collect_view()}</ul>
-                        }
-                    })
-            }}
-            <p class="small muted" hidden=move || client.with(Option::is_some)>"No point has finished."</p>
+            <div class="stack tight" inner_html=move || client.get()></div>
         </section>
         <section class="card panel" aria-labelledby="cache-heading">
             <h2 id="cache-heading">"Was the cache cold?"</h2>
-            <ul class="stack tight">
-                {move || caches.get().into_iter().map(|(name, cold)| view! { <li class="row"><Badge word=cache_word(cold) /> <span>{name}</span></li> }).collect_view()}
-            </ul>
+            <ul class="stack tight" inner_html=move || caches.get()></ul>
         </section>
     }
     .erased()
+}
+
+fn client_words(study: &StudyView) -> Html {
+    let Some((word, sentence, reasons)) = client(study) else {
+        return html!(r#"<p class="small muted">No point has finished.</p>"#);
+    };
+    let reasons: Html = reasons
+        .into_iter()
+        .map(|reason| html!("<li>{}</li>", reason))
+        .collect();
+    html!(
+        r#"<p class="row">{} <span>{}</span></p><ul class="small reasons">{}</ul>"#,
+        badge(word),
+        sentence,
+        reasons
+    )
+}
+
+fn cache_words(study: &StudyView) -> Html {
+    // Nothing is recorded of a configuration whose turn has not come.
+    let begun = study
+        .configurations
+        .iter()
+        .filter(|one| !one.facts.is_empty());
+    begun
+        .map(|one| {
+            html!(
+                r#"<li class="row">{} <span>{}</span></li>"#,
+                badge(cache_word(one.cache_cold)),
+                one.spec.name
+            )
+        })
+        .collect()
 }
 
 /// Nobody can say whether the cache was cold.
@@ -122,56 +134,58 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
 /// What was recorded: engine, workload, arrivals, seed, and the facts of each configuration.
 #[component]
 pub fn Recorded(page: Page) -> impl IntoView {
-    let spec = page.known.with_untracked(|study| study.spec.clone());
-    let configurations = Memo::new(move |_| page.known.with(|study| study.configurations.clone()));
-    let names = Memo::new(move |_| configurations.with(|all| fact_names(all)));
-    let unit = words::rate_unit(&spec);
+    let spec = page
+        .known
+        .with_untracked(|study| terms(stated(&study.spec)).into_string());
+    let facts = Memo::new(move |_| {
+        page.known
+            .with(|study| fact_table(&study.configurations).into_string())
+    });
+    view! {
+        <section class="stack" aria-labelledby="recorded-heading">
+            <h2 id="recorded-heading">"Recorded"</h2>
+            <dl class="facts" inner_html=spec></dl>
+            <div class="scroll-x" tabindex="0" inner_html=move || facts.get()></div>
+            <p class="small muted">
+                "Facts are what the engine reported or the studio set itself. What a person typed is marked declared."
+            </p>
+        </section>
+    }
+    .erased()
+}
+
+/// How the study was stated.
+fn stated(spec: &StudySpec) -> [(String, String); 7] {
+    let unit = words::rate_unit(spec);
     let (min, max, seconds) = (
         spec.length.min_requests,
         spec.length.max_requests,
         spec.length.seconds,
     );
-    view! {
-        <section class="stack" aria-labelledby="recorded-heading">
-            <h2 id="recorded-heading">"Recorded"</h2>
-            <dl class="facts">
-                <dt>"Engine"</dt>
-                <dd>{engine(&spec)}</dd>
-                <dt>"Workload"</dt>
-                <dd>{spec.workload.to_string()}</dd>
-                <dt>"Arrivals"</dt>
-                <dd>{format!("{}, rates in {unit}", arrival(spec.arrival))}</dd>
-                <dt>"Seed"</dt>
-                <dd>{format!("{}; every configuration gets the same prompts and starts", spec.seed.0)}</dd>
-                <dt>"Length of a point"</dt>
-                <dd>{format!("{min} to {max} requests, as many as arrive in {seconds} s; {} warm-up requests before", spec.warmup)}</dd>
-                <dt>"Given up after"</dt>
-                <dd>{format!("{} of silence, {} after the last arrival", span(spec.idle_timeout_ms), span(spec.drain_ms))}</dd>
-                <dt>"Rules"</dt>
-                <dd>"Goodput Studio's own: time from sent, failures as infinity, linear percentiles"</dd>
-            </dl>
-            <div class="scroll-x">
-                <table class="fact-table">
-                    <thead>
-                        <tr>
-                            <th scope="col">"fact"</th>
-                            {move || configurations.get().into_iter().map(|one| view! { <th scope="col">{one.spec.name}</th> }).collect_view()}
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {move || {
-                            names.get().into_iter().map(|name| configurations.with(|all| fact_row(&name, all))).collect_view()
-                        }}
-                    </tbody>
-                </table>
-            </div>
-            <p class="small muted">
-                "Facts are what the engine reported or the studio set itself. What a person typed is marked "
-                <em>"declared"</em> "."
-            </p>
-        </section>
-    }
-    .erased()
+    [
+        ("Engine", engine(spec)),
+        ("Workload", spec.workload.to_string()),
+        ("Arrivals", format!("{}, rates in {unit}", arrival(spec.arrival))),
+        ("Seed", format!("{}; every configuration gets the same prompts and starts", spec.seed.0)),
+        ("Length of a point", format!("{min} to {max} requests, as many as arrive in {seconds} s; {} warm-up requests before", spec.warmup)),
+        ("Given up after", format!("{} of silence, {} after the last arrival", span(spec.idle_timeout_ms), span(spec.drain_ms))),
+        ("Rules", "Goodput Studio's own: time from sent, failures as infinity, linear percentiles".into()),
+    ]
+    .map(|(term, what)| (term.to_owned(), what))
+}
+
+fn fact_table(configurations: &[ConfigurationView]) -> Html {
+    let names = configurations.iter().map(|one| one.spec.name.as_str());
+    let rows = fact_names(configurations)
+        .iter()
+        .map(|name| fact_row(name, configurations))
+        .collect();
+    table(
+        "fact-table",
+        "Facts of each configuration",
+        heads(["fact"].into_iter().chain(names)),
+        rows,
+    )
 }
 
 fn fact_names(configurations: &[ConfigurationView]) -> Vec<String> {
@@ -184,7 +198,7 @@ fn fact_names(configurations: &[ConfigurationView]) -> Vec<String> {
     names
 }
 
-fn fact_row(name: &str, configurations: &[ConfigurationView]) -> AnyView {
+fn fact_row(name: &str, configurations: &[ConfigurationView]) -> Html {
     let facts: Vec<Option<&Fact>> = configurations
         .iter()
         .map(|one| one.facts.get(name))
@@ -195,13 +209,17 @@ fn fact_row(name: &str, configurations: &[ConfigurationView]) -> AnyView {
         .clone()
         .zip(known.skip(1))
         .any(|(one, next)| one != next);
-    view! {
-        <tr class:differs=differs>
-            <th scope="row">{name.strip_prefix("knob:").unwrap_or(name).to_owned()}</th>
-            {facts.into_iter().map(|fact| view! { <td>{fact_words(fact)}</td> }).collect_view()}
-        </tr>
-    }
-    .erased()
+    let cells: Html = facts
+        .into_iter()
+        .map(|fact| html!("<td>{}</td>", fact_words(fact)))
+        .collect();
+    let class = if differs { "differs" } else { "" };
+    html!(
+        r#"<tr class="{}"><th scope="row">{}</th>{}</tr>"#,
+        class,
+        name.strip_prefix("knob:").unwrap_or(name),
+        cells
+    )
 }
 
 /// A fact with who says so, where that is a person.

@@ -1,6 +1,6 @@
 //! The curve with its menus, the legend that is also a switch, and the two small charts.
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
@@ -250,5 +250,5 @@ pub fn Legend(
             </li>
         }
     };
-    view! { <ul class="legend" aria-label="Configurations">{move || rows.get().into_iter().map(row).collect_view()}</ul> }.erased()
+    view! { <ul class="legend" aria-label="Configurations">{shared(move || rows.get().into_iter().map(row).collect_view().erased())}</ul> }.erased()
 }

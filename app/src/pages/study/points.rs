@@ -1,23 +1,25 @@
 //! The points as a table: every percentile with its interval and its count on hover; cards on a phone.
 
-use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::certificate::Innocence;
-use measure::quantile::Distribution;
+use measure::quantile::{Distribution, Estimate};
+use measure::slo::Judgement;
 use measure::summary::{Capacity, Summary};
 use uuid::Uuid;
 
 use super::Page;
 use crate::figure_svg::series_colour;
 use crate::studio::{PointState, PointView, StudyView};
-use crate::ui::badge::{Badge, CLEAN, SUSPECT, VOID, point_word};
+use crate::ui::badge::{CLEAN, SUSPECT, VOID, point_word};
+use crate::ui::erased::Erase;
 use crate::ui::format;
-use crate::ui::number::Missing;
+use crate::ui::html::{Html, badge, heads, html, missing};
 use crate::words;
 
-/// What a row needs beside its point.
+/// What a row is made of, and what tells whether it must be made anew.
 #[derive(Clone, PartialEq)]
-struct Around {
+struct Row {
+    point: PointView,
     study: Uuid,
     configuration: String,
     owner: bool,
@@ -31,29 +33,24 @@ pub fn Points(page: Page) -> impl IntoView {
         .known
         .with_untracked(|study| words::rate_unit(&study.spec));
     let rows = Memo::new(move |_| page.shown.with(|study| rows(study, owner)));
+    let row = |row: Row| {
+        let state = if row.point.state == PointState::Finished {
+            "finished"
+        } else {
+            "open"
+        };
+        view! { <tr data-state=state inner_html=cells(&row).into_string()></tr> }
+    };
     view! {
         <section class="stack" aria-labelledby="points-heading">
             <h2 id="points-heading">"Points"</h2>
-            <div class="scroll-x">
+            <div class="scroll-x" tabindex="0">
                 <table class="points">
                     <thead>
-                        <tr>
-                            <th scope="col">"configuration"</th>
-                            <th scope="col" class="num">{format!("rate ({unit})")}</th>
-                            <th scope="col" class="num" title="Arrivals of the realised schedule over its length">"offered /s"</th>
-                            <th scope="col" class="num" title="Completed requests per second">"req/s"</th>
-                            <th scope="col" class="num" title="Output tokens per second">"tok/s"</th>
-                            <PercentileHeads metric="TTFT" />
-                            <PercentileHeads metric="TPOT" />
-                            <PercentileHeads metric="E2E" />
-                            <th scope="col" class="num">"good"</th>
-                            <th scope="col" class="num">"failed"</th>
-                            <th scope="col">"client"</th>
-                            {owner.then(|| view! { <th scope="col">"raw"</th> })}
-                        </tr>
+                        <tr inner_html=head(unit, owner).into_string()></tr>
                     </thead>
                     <tbody>
-                        <For each=move || rows.get() key=row_key children=|(point, around)| view! { <Row point around /> } />
+                        <For each=move || rows.get() key=key children=row />
                     </tbody>
                 </table>
             </div>
@@ -65,25 +62,25 @@ pub fn Points(page: Page) -> impl IntoView {
     .erased()
 }
 
-fn rows(study: &StudyView, owner: bool) -> Vec<(PointView, Around)> {
-    let around = |point: &PointView| Around {
-        study: study.id,
-        configuration: study
+fn rows(study: &StudyView, owner: bool) -> Vec<Row> {
+    let name = |point: &PointView| {
+        study
             .configurations
             .get(point.configuration as usize)
             .map(|found| found.spec.name.clone())
-            .unwrap_or_default(),
+    };
+    let row = |point: &PointView| Row {
+        point: point.clone(),
+        study: study.id,
+        configuration: name(point).unwrap_or_default(),
         owner,
     };
-    study
-        .points
-        .iter()
-        .map(|point| (point.clone(), around(point)))
-        .collect()
+    study.points.iter().map(row).collect()
 }
 
 /// A row is drawn anew when the point changed or is judged otherwise; else it stays.
-fn row_key((point, _): &(PointView, Around)) -> (Uuid, u8, Option<(u32, u32)>) {
+fn key(row: &Row) -> (Uuid, u8, Option<(u32, u32)>) {
+    let Row { point, .. } = row;
     (
         point.id,
         point.state as u8,
@@ -94,149 +91,231 @@ fn row_key((point, _): &(PointView, Around)) -> (Uuid, u8, Option<(u32, u32)>) {
     )
 }
 
-#[component]
-fn PercentileHeads(metric: &'static str) -> impl IntoView {
-    ["p50", "p95", "p99"].map(|percentile| view! { <th scope="col" class="num">{format!("{metric} {percentile}")}</th> }).collect_view()
+fn head(unit: &str, owner: bool) -> Html {
+    let rate = format!("#rate ({unit})");
+    let names = ["configuration", &rate, "#offered /s", "#req/s", "#tok/s"];
+    let latencies = ["TTFT", "TPOT", "E2E"].iter().flat_map(|metric| {
+        ["p50", "p95", "p99"].map(|percentile| format!("#{metric} {percentile}"))
+    });
+    let latencies: Vec<String> = latencies.collect();
+    let rest = ["#good", "#failed", "client"];
+    let raw = owner.then_some("raw");
+    heads(
+        names
+            .into_iter()
+            .chain(latencies.iter().map(String::as_str))
+            .chain(rest)
+            .chain(raw),
+    )
 }
 
-#[component]
-fn Row(point: PointView, around: Around) -> impl IntoView {
-    let Around {
+fn cells(row: &Row) -> Html {
+    let Row {
+        point,
         study,
         configuration,
         owner,
-    } = around;
-    let series = series_colour(point.configuration as usize);
-    let href = format!("/studies/{study}/points/{}", point.id);
-    let level = point.level.to_string();
-    let level = if point.repeat > 0 {
-        format!("{level}, repeat {}", point.repeat + 1)
-    } else {
-        level
-    };
-    let raw = format!("/api/v1/points/{}/records.parquet", point.id);
+    } = row;
     let finished = point.state == PointState::Finished;
-    view! {
-        <tr data-state=if finished { "finished" } else { "open" }>
-            <th scope="row" data-label="configuration">
-                <span class="row nowrap" style=("--series", series)>
-                    <span class="key" aria-hidden="true"></span>
-                    {configuration}
-                </span>
-            </th>
-            <td class="num" data-label="rate">
-                {if owner && finished { view! { <a href=href>{level}</a> }.erased() } else { level.erased() }}
-            </td>
-            {match point.summary.clone() {
-                Some(summary) => view! { <Numbers summary point=point.clone() /> }.erased(),
-                None => view! { <td colspan="15" data-label="state"><Badge word=point_word(point.state) /></td> }.erased(),
-            }}
-            {owner.then(|| view! { <td data-label="raw">{finished.then(|| view! { <a href=raw download="" rel="external">"parquet"</a> })}</td> })}
-        </tr>
-    }
-    .erased()
+    let level = match point.repeat {
+        0 => point.level.to_string(),
+        repeat => format!("{}, repeat {}", point.level, repeat + 1),
+    };
+    let link = html!(
+        r#"<a href="/studies/{}/points/{}">{}</a>"#,
+        study.to_string(),
+        point.id.to_string(),
+        level
+    );
+    let raw = html!(
+        r#"<a href="/api/v1/points/{}/records.parquet" download rel="external">parquet</a>"#,
+        point.id.to_string()
+    );
+    html!(
+        r#"<th scope="row" data-label="configuration"><span class="row nowrap" style="--series:{}"><span class="key" aria-hidden="true"></span>{}</span></th><td class="num" data-label="rate">{}</td>{}{}"#,
+        series_colour(point.configuration as usize),
+        configuration,
+        if *owner && finished {
+            link
+        } else {
+            html!("{}", level)
+        },
+        numbers(point),
+        owner.then(|| html!(r#"<td data-label="raw">{}</td>"#, finished.then_some(raw))),
+    )
 }
 
-#[component]
-fn Numbers(summary: Summary, point: PointView) -> impl IntoView {
+fn numbers(point: &PointView) -> Html {
+    let Some(summary) = &point.summary else {
+        return html!(
+            r#"<td colspan="15" data-label="state">{}</td>"#,
+            badge(point_word(point.state))
+        );
+    };
     let above = match &summary.capacity {
-        Capacity::Above { why } => Some(why.clone()),
+        Capacity::Above { why } => Some(why.as_str()),
         Capacity::Within | Capacity::Unknown => None,
     };
-    let innocence = point
-        .certificate
-        .as_ref()
-        .map(|certificate| (certificate.innocence, certificate.reasons.join("; ")));
-    let failures = summary
-        .failures
-        .iter()
-        .map(|(kind, count)| format!("{}: {count}", kind.name()))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let good = point.judgement.as_ref().and_then(|judgement| {
-        judgement
-            .attainment
-            .map(|share| (format::percent(share.value), share, judgement.clone()))
-    });
-    view! {
-        {rate_cell("offered", summary.offered_rate, "no rate: not an open-loop point")}
-        {rate_cell("completed", summary.completed_per_s, "nothing was completed")}
-        {rate_cell("tok/s", summary.output_tokens_per_s, "the engine did not say how many tokens")}
-        {latency_cells("TTFT", &summary.ttft, above.as_deref())}
-        {latency_cells("TPOT", &summary.tpot, above.as_deref())}
-        {latency_cells("E2E", &summary.e2e, above.as_deref())}
-        <td class="num" data-label="good">
-            {match good {
-                Some((text, share, judgement)) => {
-                    let detail = format!(
-                        "{} of {} good, {} undetermined; 95 % interval {} to {}; {}",
-                        judgement.good,
-                        judgement.scheduled,
-                        judgement.undetermined,
-                        format::percent(share.lo),
-                        format::percent(share.hi),
-                        words::keeps(judgement.by_attainment),
-                    );
-                    view! { <span title=detail>{text}</span> }.erased()
-                }
-                None => view! { <Missing reason="Not judged under this SLO yet." /> }.erased(),
-            }}
-        </td>
-        <td class="num" data-label="failed">
-            <span title=failures>{summary.failed.to_string()}</span>
-        </td>
-        <td data-label="client">
-            {innocence
-                .map(|(innocence, reasons)| {
-                    let word = match innocence {
-                        Innocence::Clean => CLEAN,
-                        Innocence::Suspect => SUSPECT,
-                        Innocence::Void => VOID,
-                    };
-                    view! { <span title=reasons><Badge word /></span> }
-                })}
-        </td>
-    }
-    .erased()
+    html!(
+        "{}{}{}{}{}{}{}{}{}",
+        rate(
+            "offered",
+            summary.offered_rate,
+            "No rate: not an open-loop point."
+        ),
+        rate(
+            "completed",
+            summary.completed_per_s,
+            "Nothing was completed."
+        ),
+        rate(
+            "tok/s",
+            summary.output_tokens_per_s,
+            "The engine did not say how many tokens."
+        ),
+        latencies("TTFT", &summary.ttft, above),
+        latencies("TPOT", &summary.tpot, above),
+        latencies("E2E", &summary.e2e, above),
+        good(point.judgement.as_ref()),
+        failed(summary),
+        client(point),
+    )
 }
 
-fn rate_cell(label: &'static str, value: Option<f64>, missing: &'static str) -> AnyView {
-    view! {
-        <td class="num" data-label=label>
-            {match value {
-                Some(value) => format::number(value).erased(),
-                None => view! { <Missing reason=missing /> }.erased(),
-            }}
-        </td>
-    }
-    .erased()
+fn rate(label: &str, value: Option<f64>, reason: &str) -> Html {
+    let shown = value.map_or_else(
+        || missing(reason),
+        |value| html!("{}", format::number(value)),
+    );
+    html!(r#"<td class="num" data-label="{}">{}</td>"#, label, shown)
 }
 
 /// p50, p95, p99 of one metric. Above capacity they are marked: they grow with the length of the run.
-fn latency_cells(
-    metric: &'static str,
-    distribution: &Distribution,
-    above: Option<&str>,
-) -> AnyView {
-    let cell = |name: &str, estimate: Option<measure::quantile::Estimate>| {
+fn latencies(metric: &str, distribution: &Distribution, above: Option<&str>) -> Html {
+    let cell = |name: &str, estimate: &Option<Estimate>| {
         let mut detail = words::estimate_detail(estimate.as_ref(), distribution);
         if let Some(why) = above {
             detail = format!("above capacity, grows with the length of the run: {why}; {detail}");
         }
-        let arrow = if above.is_some() { "↑ " } else { "" };
-        view! {
-            <td class="num" class:beyond=above.is_some() data-label=format!("{metric} {name}")>
-                {match estimate {
-                    Some(estimate) => view! { <span title=detail>{arrow}{format::latency_value(&estimate)}</span> }.erased(),
-                    None => view! { <Missing reason=detail /> }.erased(),
-                }}
-            </td>
-        }
+        let value = |estimate: &Estimate| {
+            let arrow = if above.is_some() { "↑ " } else { "" };
+            html!(
+                r#"<span title="{}">{}{}</span>"#,
+                detail,
+                arrow,
+                format::latency_value(estimate)
+            )
+        };
+        html!(
+            r#"<td class="num{}" data-label="{} {}">{}</td>"#,
+            if above.is_some() { " beyond" } else { "" },
+            metric,
+            name,
+            estimate.as_ref().map_or_else(|| missing(&detail), value),
+        )
     };
-    (
-        cell("p50", distribution.p50),
-        cell("p95", distribution.p95),
-        cell("p99", distribution.p99),
+    let Distribution { p50, p95, p99, .. } = distribution;
+    [("p50", p50), ("p95", p95), ("p99", p99)]
+        .into_iter()
+        .map(|(name, estimate)| cell(name, estimate))
+        .collect()
+}
+
+fn good(judgement: Option<&Judgement>) -> Html {
+    let share =
+        judgement.and_then(|judgement| judgement.attainment.map(|share| (judgement, share)));
+    let Some((judgement, share)) = share else {
+        return html!(
+            r#"<td class="num" data-label="good">{}</td>"#,
+            missing("Not judged under this SLO yet.")
+        );
+    };
+    let detail = format!(
+        "{} of {} good, {} undetermined; 95 % interval {} to {}; {}",
+        judgement.good,
+        judgement.scheduled,
+        judgement.undetermined,
+        format::percent(share.lo),
+        format::percent(share.hi),
+        words::keeps(judgement.by_attainment),
+    );
+    html!(
+        r#"<td class="num" data-label="good"><span title="{}">{}</span></td>"#,
+        detail,
+        format::percent(share.value)
     )
-        .erased()
+}
+
+fn failed(summary: &Summary) -> Html {
+    let kinds: Vec<String> = summary
+        .failures
+        .iter()
+        .map(|(kind, count)| format!("{}: {count}", kind.name()))
+        .collect();
+    html!(
+        r#"<td class="num" data-label="failed"><span title="{}">{}</span></td>"#,
+        kinds.join(", "),
+        summary.failed
+    )
+}
+
+fn client(point: &PointView) -> Html {
+    let word = point.certificate.as_ref().map(|certificate| {
+        let word = match certificate.innocence {
+            Innocence::Clean => CLEAN,
+            Innocence::Suspect => SUSPECT,
+            Innocence::Void => VOID,
+        };
+        html!(
+            r#"<span title="{}">{}</span>"#,
+            certificate.reasons.join("; "),
+            badge(word)
+        )
+    });
+    html!(r#"<td data-label="client">{}</td>"#, word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn row_of(study: &StudyView, index: usize, owner: bool) -> String {
+        cells(&rows(study, owner)[index]).into_string()
+    }
+
+    #[test]
+    fn a_row_has_as_many_cells_as_its_head() {
+        for owner in [false, true] {
+            let cells = row_of(&fixture::study(), 0, owner);
+            let cells = cells.matches("<td").count() + cells.matches("<th ").count();
+            assert_eq!(
+                head("req/s", owner).into_string().matches("<th ").count(),
+                cells
+            );
+        }
+    }
+
+    #[test]
+    fn a_guest_gets_no_link_into_the_studio() {
+        assert!(row_of(&fixture::study(), 0, true).contains("records.parquet"));
+        assert!(!row_of(&fixture::study(), 0, false).contains("href"));
+    }
+
+    #[test]
+    fn an_unfinished_point_says_so() {
+        let mut study = fixture::study();
+        study.points[0].summary = None;
+        study.points[0].state = PointState::Planned;
+        assert!(row_of(&study, 0, true).contains("planned"));
+    }
+
+    #[test]
+    fn above_capacity_each_latency_carries_its_arrow() {
+        let mut study = fixture::study();
+        study.points[0].summary.as_mut().expect("summary").capacity = Capacity::Above {
+            why: "in flight grows".into(),
+        };
+        assert_eq!(row_of(&study, 0, true).matches("↑ ").count(), 9);
+    }
 }

@@ -1,6 +1,6 @@
 //! The SLO, to be tried out: other bounds over the same points, judged in the browser.
 
-use crate::ui::erased::Erase;
+use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use measure::slo::{Bound, Metric, Slo};
@@ -146,17 +146,17 @@ pub fn Promise(page: Page) -> impl IntoView {
     view! {
         <section class="card panel" aria-labelledby="slo-heading">
             <h2 id="slo-heading">"SLO"</h2>
-            {move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric /> }).collect_view()}
+            {shared(move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric /> }).collect_view().erased())}
             <Attainment page />
             <AsText page />
             <p class="small muted" hidden=move || tried.get()>
                 "Drag the dashed line or change a number: every request is judged again here, nothing is measured again."
             </p>
-            <p class="small muted" hidden=move || loading.with(Option::is_none)>{move || loading.get()}</p>
+            <p class="small muted" hidden=move || loading.with(Option::is_none)>{shared(move || loading.get())}</p>
             <p class="small problem" role="alert" hidden=move || page.tried.problem.with(Option::is_none)>
-                {move || {
+                {shared(move || {
                     page.tried.problem.get().map(|why| format!("Another SLO cannot be tried here: {why}. This page has the numbers of the points, not of each request."))
-                }}
+                })}
             </p>
             <button type="button" class="button compact" hidden=move || !tried.get() on:click=move |_| page.state.update(|state| state.slo = None)>
                 "Back to the study's SLO"
@@ -271,7 +271,7 @@ fn AsText(page: Page) -> impl IntoView {
                     prop:value=move || text.get()
                     on:change=change
                 />
-                <p class="error" id="slo-text-error" hidden=move || problem.with(Option::is_none)>{move || problem.get()}</p>
+                <p class="error" id="slo-text-error" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
             </div>
         </details>
     }

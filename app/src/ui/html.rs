@@ -1,0 +1,176 @@
+//! HTML as text, for what only shows: tables and lists without anything to press but links.
+//!
+//! An element of a leptos view costs the browser's module code for building it, waking it up and changing it; a table of
+//! numbers needs none of that. [`html!`] escapes whatever is put into its template, so text can never become markup.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+/// Text that is HTML. Only [`html!`] makes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Html(String);
+
+impl Html {
+    /// Takes what [`html!`] formatted: a template of ours, with everything put into it escaped.
+    #[doc(hidden)]
+    pub fn formatted(text: fmt::Arguments<'_>) -> Self {
+        Self(text.to_string())
+    }
+
+    /// For an element's `inner_html`.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl FromIterator<Html> for Html {
+    fn from_iter<I: IntoIterator<Item = Self>>(pieces: I) -> Self {
+        let mut all = String::new();
+        pieces.into_iter().for_each(|piece| all.push_str(&piece.0));
+        Self(all)
+    }
+}
+
+/// What may stand in a template: HTML as it is, everything else escaped.
+pub trait Piece {
+    /// Writes it.
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result;
+}
+
+impl Piece for Html {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Piece for str {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.chars().try_for_each(|letter| match letter {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#39;"),
+            other => f.write_char(other),
+        })
+    }
+}
+
+impl Piece for String {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.as_str().put(f)
+    }
+}
+
+impl Piece for u32 {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+impl<P: Piece + ?Sized> Piece for &P {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        (**self).put(f)
+    }
+}
+
+impl<P: Piece> Piece for Option<P> {
+    fn put(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.as_ref().map_or(Ok(()), |piece| piece.put(f))
+    }
+}
+
+/// A piece on its way into a template.
+#[doc(hidden)]
+pub struct Put<'a>(pub &'a dyn Piece);
+
+impl Display for Put<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.put(f)
+    }
+}
+
+/// Makes [`Html`] of a template and what is put into it: `html!("<td>{}</td>", text)`.
+macro_rules! html {
+    ($template:literal $(, $piece:expr)* $(,)?) => {
+        $crate::ui::html::Html::formatted(format_args!($template $(, $crate::ui::html::Put(&$piece))*))
+    };
+}
+pub(crate) use html;
+
+/// A badge; the twin of [`super::badge::Badge`].
+pub fn badge(word: super::badge::Word) -> Html {
+    html!(
+        r#"<span class="badge" data-word="{}" data-tone="{}" data-mark="{}" title="{}">{}</span>"#,
+        word.word,
+        word.tone.name(),
+        word.mark,
+        word.about,
+        word.word
+    )
+}
+
+/// A dash with its reason; the twin of [`super::number::Missing`].
+pub fn missing(reason: &str) -> Html {
+    html!(
+        r#"<abbr class="missing" title="{}"><span aria-hidden="true">–</span><span class="sr-only">{}</span></abbr>"#,
+        reason,
+        reason
+    )
+}
+
+/// Terms and what they are.
+pub fn terms(rows: impl IntoIterator<Item = (String, String)>) -> Html {
+    rows.into_iter()
+        .map(|(term, what)| html!("<dt>{}</dt><dd>{}</dd>", term, what))
+        .collect()
+}
+
+/// Cells of a table's head, numbers to the right where the name begins with `#`.
+pub fn heads<'a>(names: impl IntoIterator<Item = &'a str>) -> Html {
+    names
+        .into_iter()
+        .map(|name| match name.strip_prefix('#') {
+            Some(name) => html!(r#"<th scope="col" class="num">{}</th>"#, name),
+            None => html!(r#"<th scope="col">{}</th>"#, name),
+        })
+        .collect()
+}
+
+/// A whole table.
+pub fn table(class: &str, caption: &str, heads: Html, rows: Html) -> Html {
+    html!(
+        r#"<table class="{}"><caption class="sr-only">{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>"#,
+        class,
+        caption,
+        heads,
+        rows
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_text_and_never_markup() {
+        let name = String::from(r#"<img src=x onerror="alert('1')"> & co"#);
+        let cell = html!(r#"<td title="{}">{}</td>"#, name, name);
+        let text = "&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt; &amp; co";
+        assert_eq!(
+            cell.into_string(),
+            format!(r#"<td title="{text}">{text}</td>"#)
+        );
+    }
+
+    #[test]
+    fn html_within_html_stays_as_it_is() {
+        let rows: Html = ["a", "<b>"]
+            .into_iter()
+            .map(|name| html!("<li>{}</li>", name))
+            .collect();
+        assert_eq!(
+            html!("<ul>{}</ul>{}", rows, None::<Html>).into_string(),
+            "<ul><li>a</li><li>&lt;b&gt;</li></ul>"
+        );
+    }
+}
