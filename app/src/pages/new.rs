@@ -14,6 +14,7 @@ mod plan; // time, cost, advice, Launch
 mod read; // from text to a spec, or errors at fields
 mod section; // a line and the fields behind it
 mod sentence; // the study in words
+mod shared; // lists that several parts show
 mod slo; // what is promised
 mod upload; // a ShareGPT file into the studio
 mod workload; // what the requests ask // a reload loses nothing
@@ -23,11 +24,12 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use measure::study::StudySpec;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::api;
 use crate::pages::ErrorView;
-use crate::studio::StudioError;
+use crate::studio::{DatasetRow, EngineRow, NamedSlo, StudioError};
 use crate::ui::bind::bind;
 use crate::ui::field::TextField;
 use crate::ui::toast::toasts;
@@ -54,26 +56,42 @@ impl Start {
     }
 }
 
-/// The draft a new study starts from.
-async fn first_draft(start: Start) -> Result<Draft, StudioError> {
+/// What the form begins with: a study, and the lists it offers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Beginning {
+    spec: StudySpec,
+    engines: Vec<EngineRow>,
+    datasets: Vec<DatasetRow>,
+    slos: Vec<NamedSlo>,
+}
+
+async fn beginning(start: Start) -> Result<Beginning, StudioError> {
+    Ok(Beginning {
+        spec: first_spec(start).await?,
+        engines: api::list_engines().await?,
+        datasets: api::list_datasets().await?,
+        slos: api::list_slos().await?,
+    })
+}
+
+/// The study that a new one starts from. It may lack a name: the form makes one.
+async fn first_spec(start: Start) -> Result<StudySpec, StudioError> {
     let Some(from) = start.from else {
-        let exercise = Draft::from(&StudySpec::goodput_exercise());
-        return Ok(if start.exercise {
-            exercise
+        let exercise = StudySpec::goodput_exercise();
+        let name = if start.exercise {
+            exercise.name.clone()
         } else {
-            Draft {
-                name: String::new(),
-                ..exercise
-            }
-        });
+            String::new()
+        };
+        return Ok(StudySpec { name, ..exercise });
     };
     let id = Uuid::parse_str(&from).map_err(|_| StudioError::NotFound {
         what: "study".into(),
     })?;
     let spec = api::get_study(id).await?.spec;
-    Ok(Draft {
+    Ok(StudySpec {
         name: format!("{} (again)", spec.name),
-        ..Draft::from(&spec)
+        ..spec
     })
 }
 
@@ -87,13 +105,13 @@ pub fn NewStudyPage() -> impl IntoView {
             exercise: query.get("exercise").is_some(),
         })
     });
-    let first = api::reading(move || start.get(), first_draft);
+    let first = api::reading(move || start.get(), beginning);
     view! {
         <Title text="New study" />
         <Suspense>
             {move || Suspend::new(async move {
                 match first.await {
-                    Ok(draft) => view! { <StudyForm draft key=start.get_untracked().key() /> }.erased(),
+                    Ok(beginning) => view! { <StudyForm beginning key=start.get_untracked().key() /> }.erased(),
                     Err(error) => view! { <ErrorView error /> }.erased(),
                 }
             })}
@@ -104,13 +122,20 @@ pub fn NewStudyPage() -> impl IntoView {
 
 /// The form, once it is known what it starts from.
 #[component]
-fn StudyForm(draft: Draft, key: String) -> impl IntoView {
+fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
+    let Beginning {
+        spec,
+        engines,
+        datasets,
+        slos,
+    } = beginning;
+    let draft = Draft::from(&spec);
     let form = Form::new(draft.clone());
     let key = StoredValue::new(key);
     keep_while_typing(form, draft, key);
-    let engines = api::reading(|| (), |()| api::list_engines());
-    let datasets = api::reading(|| (), |()| api::list_datasets());
-    let slos = api::reading(|| (), |()| api::list_slos());
+    let engines = shared::engines(engines);
+    let datasets = shared::datasets(datasets);
+    let slos = shared::slos(slos);
     let (adding, managing) = (RwSignal::new(false), RwSignal::new(false));
     let launch = launch_action(form, key);
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -214,7 +239,7 @@ fn keep_while_typing(form: Form, first: Draft, key: StoredValue<String>) {
                 keep::keep(&key, &draft)
             };
         }
-        if let Some(kept) = keep::kept(&key).filter(|kept| *kept != draft) {
+        if let Some(kept) = keep::kept(&key, &draft).filter(|kept| *kept != draft) {
             form.draft.set(kept);
             let first = first.clone();
             toasts.say_with_undo("Your draft is back as you left it", move || {

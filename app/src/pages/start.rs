@@ -4,10 +4,10 @@ mod choice;
 mod empty; // nothing yet: the goodput exercise
 mod list; // the rows // configurations chosen for a comparison
 
+use crate::ui::erased::Erase;
 use std::time::Duration;
 
 use crate::api::Reading;
-use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;

@@ -25,6 +25,11 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Bind<T> {
         get: impl Fn() -> T + Send + Sync + 'static,
         set: impl Fn(T) + Send + Sync + 'static,
     ) -> Self {
+        Self::boxed(Box::new(get), Box::new(set))
+    }
+
+    /// One copy of the machinery for each type, not for each closure: a form has some fifty of them.
+    fn boxed(get: Box<dyn Fn() -> T + Send + Sync>, set: Box<dyn Fn(T) + Send + Sync>) -> Self {
         Self {
             get: Memo::new(move |_| get()).into(),
             set: Callback::new(set),

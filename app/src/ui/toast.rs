@@ -1,8 +1,8 @@
 //! Short messages at the corner, read aloud, with an undo where there is one.
 
+use crate::ui::erased::{Erase, shared};
 use std::time::Duration;
 
-use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
 /// How long a message stays.
@@ -92,7 +92,7 @@ pub fn Toaster() -> impl IntoView {
     };
     view! {
         <div class="toasts" role="status" aria-live="polite">
-            <For each=move || toasts.shown.get() key=|toast| toast.id children=message />
+            {shared(move || toasts.shown.get().into_iter().map(message).collect_view().erased())}
         </div>
     }
     .erased()

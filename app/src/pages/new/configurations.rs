@@ -5,10 +5,11 @@ use leptos::prelude::*;
 use measure::knobs::{KnobSpec, KnobValue, simulator_knobs};
 
 use super::draft::{ConfigurationDraft, EndpointDraft};
-use super::engine::{EndpointFields, Engines};
+use super::engine::EndpointFields;
 use super::form::Form;
 use super::section::Section;
 use super::sentence::knobs_words;
+use super::shared::Engines;
 use crate::ui::bind::Bind;
 use crate::ui::field::{AreaField, SelectField, TextField};
 

@@ -7,11 +7,9 @@ use std::collections::BTreeMap;
 use measure::arrival::Arrival;
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, PointLength, StudySpec, Turn};
 use measure::workload::{Lengths, ShareGptFilter, Workload};
-use serde::{Deserialize, Serialize};
 
 /// A study to be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Its name; empty stands for one made from the rest.
     pub name: String,
@@ -50,8 +48,7 @@ pub struct Draft {
 }
 
 /// An endpoint to be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointDraft {
     /// Base URL.
     pub url: String,
@@ -66,8 +63,7 @@ pub struct EndpointDraft {
 }
 
 /// A workload to be: the fields of every kind, so that switching back and forth loses nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDraft {
     /// `share_gpt_shaped`, `share_gpt_file` or `synthetic`.
     pub kind: String,
@@ -96,8 +92,7 @@ pub struct WorkloadDraft {
 }
 
 /// A length distribution to be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LengthsDraft {
     /// `fixed`, `uniform` or `log_normal`.
     pub kind: String,
@@ -114,8 +109,7 @@ pub struct LengthsDraft {
 }
 
 /// A configuration to be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigurationDraft {
     /// Its name.
     pub name: String,
@@ -374,6 +368,53 @@ impl ConfigurationDraft {
 }
 
 impl Draft {
+    /// Shows every text of the draft, with its place. Knobs with controls are apart: their names are not fixed.
+    pub fn each_text(&mut self, show: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            name,
+            engine,
+            preset,
+            endpoint,
+            workload,
+            arrival,
+            levels,
+            min_requests,
+            max_requests,
+            seconds,
+            warmup,
+            seed,
+            repeats,
+            idle_timeout,
+            drain,
+            slo,
+            configurations,
+        } = self;
+        let texts = [
+            ("name", name),
+            ("engine", engine),
+            ("preset", preset),
+            ("arrival", arrival),
+            ("levels", levels),
+            ("min_requests", min_requests),
+            ("max_requests", max_requests),
+            ("seconds", seconds),
+            ("warmup", warmup),
+            ("seed", seed),
+            ("repeats", repeats),
+            ("idle_timeout", idle_timeout),
+            ("drain", drain),
+            ("slo", slo),
+        ];
+        for (place, text) in texts {
+            show(place, text);
+        }
+        endpoint.each_text("endpoint", show);
+        workload.each_text(show);
+        for (index, configuration) in configurations.iter_mut().enumerate() {
+            configuration.each_text(&format!("configurations[{index}]"), show);
+        }
+    }
+
     /// Whether the built-in simulator is the engine.
     pub fn is_simulated(&self) -> bool {
         self.engine != "endpoint"
@@ -388,6 +429,114 @@ impl Draft {
             .find(|name| !taken(name))
             .unwrap_or_default();
         ConfigurationDraft { name, ..base }
+    }
+}
+
+/// Shows texts below a place.
+fn each_below<'a>(
+    place: &str,
+    texts: impl IntoIterator<Item = (&'static str, &'a mut String)>,
+    show: &mut dyn FnMut(&str, &mut String),
+) {
+    for (name, text) in texts {
+        show(&format!("{place}.{name}"), text);
+    }
+}
+
+impl EndpointDraft {
+    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            url,
+            api,
+            model,
+            api_key_env,
+            headers,
+        } = self;
+        let texts = [
+            ("url", url),
+            ("api", api),
+            ("model", model),
+            ("api_key_env", api_key_env),
+            ("headers", headers),
+        ];
+        each_below(place, texts, show);
+    }
+}
+
+impl WorkloadDraft {
+    fn each_text(&mut self, show: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            kind,
+            scale,
+            max_turns,
+            think,
+            max_context,
+            file,
+            min_prompt,
+            min_output,
+            max_prompt,
+            max_total,
+            input,
+            output,
+        } = self;
+        let texts = [
+            ("kind", kind),
+            ("scale", scale),
+            ("max_turns", max_turns),
+            ("think", think),
+            ("max_context", max_context),
+            ("file", file),
+            ("min_prompt", min_prompt),
+            ("min_output", min_output),
+            ("max_prompt", max_prompt),
+            ("max_total", max_total),
+        ];
+        each_below("workload", texts, show);
+        input.each_text("workload.input", show);
+        output.each_text("workload.output", show);
+    }
+}
+
+impl LengthsDraft {
+    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            kind,
+            tokens,
+            min,
+            max,
+            median,
+            sigma,
+        } = self;
+        let texts = [
+            ("kind", kind),
+            ("tokens", tokens),
+            ("min", min),
+            ("max", max),
+            ("median", median),
+            ("sigma", sigma),
+        ];
+        each_below(place, texts, show);
+    }
+}
+
+impl ConfigurationDraft {
+    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
+        let Self {
+            name,
+            knobs: _,
+            declared,
+            way,
+            other,
+            instruction,
+        } = self;
+        let texts = [
+            ("name", name),
+            ("declared", declared),
+            ("way", way),
+            ("instruction", instruction),
+        ];
+        each_below(place, texts, show);
+        other.each_text(&format!("{place}.other"), show);
     }
 }
 
@@ -413,12 +562,5 @@ mod tests {
             ..Draft::default()
         };
         assert_eq!(draft.next_variant().name, "variant 2");
-    }
-
-    #[test]
-    fn a_draft_from_an_older_page_is_still_read() {
-        let draft: Draft = serde_json::from_str(r#"{"name": "kept", "gone": 1}"#).expect("draft");
-        assert_eq!(draft.name, "kept");
-        assert_eq!(draft.workload, WorkloadDraft::default());
     }
 }

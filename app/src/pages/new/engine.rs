@@ -1,6 +1,5 @@
 //! Which engine is put under load: the simulator, or one that was added on purpose.
 
-use crate::api::Reading;
 use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 
@@ -9,8 +8,9 @@ use super::draft::EndpointDraft;
 use super::form::Form;
 use super::section::Section;
 use super::sentence::engine_words;
+use super::shared::Engines;
 use crate::api;
-use crate::studio::{EngineRow, StudioError};
+use crate::studio::EngineRow;
 use crate::ui::bind::{Bind, bind};
 use crate::ui::field::{AreaField, SelectField, TextField};
 use crate::ui::segmented::Segmented;
@@ -25,14 +25,6 @@ const PRESETS: [(&str, &str); 3] = [
     ),
     ("tiny", "tiny: for trying things out"),
 ];
-
-/// Engines that were added, as the form shares them.
-pub type Engines = Reading<Result<Vec<EngineRow>, StudioError>>;
-
-/// Engines that were added; none while they are not known.
-pub fn known(engines: Engines) -> Vec<EngineRow> {
-    engines.get().and_then(Result::ok).unwrap_or_default()
-}
 
 /// Whether two base URLs mean the same endpoint, spelling aside.
 pub fn same_url(one: &str, other: &str) -> bool {
@@ -124,7 +116,8 @@ pub fn EndpointFields(
     let [url, model, api, headers] = ["url", "model", "api", "headers"].map(at);
     let chosen = Memo::new(move |_| {
         bind.get.with(|it| {
-            known(engines)
+            engines
+                .get()
                 .into_iter()
                 .find(|row| same_url(&row.endpoint.url, &it.url))
         })
@@ -132,7 +125,7 @@ pub fn EndpointFields(
     let choose = Bind::new(
         move || chosen.get().map(|row| row.name).unwrap_or_default(),
         move |name| {
-            let found = known(engines).into_iter().find(|row| row.name == name);
+            let found = engines.get().into_iter().find(|row| row.name == name);
             bind.set
                 .run(found.map(|row| (&row.endpoint).into()).unwrap_or_default());
         },
@@ -154,7 +147,7 @@ pub fn EndpointFields(
                     id=path.clone()
                     label="Engine"
                     bind=choose
-                    options=Signal::derive(move || engine_options(&known(engines)))
+                    options=Signal::derive(move || engine_options(&engines.get()))
                     error=form.error(&[&path, &url])
                 />
             </div>
@@ -295,7 +288,7 @@ fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl In
         leptos::task::spawn_local(async move {
             match api::delete_engine(row.id).await {
                 Ok(()) => {
-                    engines.refetch();
+                    engines.refresh();
                     toasts.say_with_undo(format!("Forgot {}", row.name), move || {
                         bring_back(row.clone(), engines)
                     });
@@ -317,7 +310,7 @@ fn bring_back(row: EngineRow, engines: Engines) {
         if let Err(error) = api::save_engine(row.name, row.endpoint).await {
             toasts().say(error.to_string());
         }
-        engines.refetch();
+        engines.refresh();
     });
 }
 
@@ -332,7 +325,7 @@ pub fn AddEngineFor(
     adding: RwSignal<bool>,
 ) -> impl IntoView {
     let added = Callback::new(move |row: EngineRow| {
-        engines.refetch();
+        engines.refresh();
         form.draft.update(|draft| {
             // With no engine chosen the study takes the new one; else a variant that waits for one does.
             let waiting = draft

@@ -9,6 +9,9 @@ use wasm_bindgen::JsCast;
 use super::draft::{ConfigurationDraft, Draft};
 use crate::ui::bind::Bind;
 
+/// The form holds no more configurations than a study can have points.
+pub const MOST_CONFIGURATIONS: usize = MAX_POINTS;
+
 /// The form's signals. `Copy`, so that every part of the form can hold it.
 #[derive(Clone, Copy)]
 pub struct Form {

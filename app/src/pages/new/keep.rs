@@ -1,22 +1,80 @@
 //! Keeps the draft in the browser's session, so that a reload loses nothing.
+//!
+//! A draft is kept as a flat list of texts by place: what a newer page no longer knows is left out, and what an older
+//! page did not know yet keeps its beginning.
+
+use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use super::draft::Draft;
+use super::draft::{ConfigurationDraft, Draft};
+
+/// Texts by place.
+type Texts = BTreeMap<String, String>;
+
+/// The place of the number of configurations.
+const COUNT: &str = "configurations";
+
+fn texts(draft: &Draft) -> Texts {
+    let mut texts = Texts::from([(COUNT.to_owned(), draft.configurations.len().to_string())]);
+    // The visitor may change what it sees, so it sees a copy.
+    draft
+        .clone()
+        .each_text(&mut |place, text| drop(texts.insert(place.to_owned(), text.clone())));
+    for (index, configuration) in draft.configurations.iter().enumerate() {
+        let knobs = configuration.knobs.iter();
+        texts.extend(
+            knobs.map(|(knob, value)| (format!("{}{knob}", knobs_at(index)), value.clone())),
+        );
+    }
+    texts
+}
+
+fn draft(texts: &Texts, beginning: Draft) -> Draft {
+    let mut draft = beginning;
+    if let Some(count) = texts
+        .get(COUNT)
+        .and_then(|count| count.parse::<usize>().ok())
+    {
+        draft.configurations.resize(
+            count.min(super::form::MOST_CONFIGURATIONS),
+            ConfigurationDraft::default(),
+        );
+    }
+    draft.each_text(&mut |place, text| {
+        if let Some(kept) = texts.get(place) {
+            text.clone_from(kept);
+        }
+    });
+    for (index, configuration) in draft.configurations.iter_mut().enumerate() {
+        let place = knobs_at(index);
+        let knobs = texts
+            .iter()
+            .filter_map(|(at, value)| Some((at.strip_prefix(&place)?.to_owned(), value.clone())));
+        configuration.knobs = knobs.collect();
+    }
+    draft
+}
+
+fn knobs_at(index: usize) -> String {
+    format!("configurations[{index}].knobs.")
+}
 
 fn storage() -> Option<web_sys::Storage> {
     window().session_storage().ok().flatten()
 }
 
-/// The draft that was typed under this key before, if any.
-pub fn kept(key: &str) -> Option<Draft> {
+/// The draft that was typed under this key before, if any; what it lacks is as in `beginning`.
+pub fn kept(key: &str, beginning: &Draft) -> Option<Draft> {
     let text = storage()?.get_item(key).ok().flatten()?;
-    serde_json::from_str(&text).ok()
+    // Read as bytes, like every answer of the server: one reader of JSON in the browser.
+    let texts: Texts = serde_json::from_slice(text.as_bytes()).ok()?;
+    Some(draft(&texts, beginning.clone()))
 }
 
 /// Keeps a draft. A browser that refuses storage keeps nothing, and the form still works.
 pub fn keep(key: &str, draft: &Draft) {
-    if let (Some(storage), Ok(text)) = (storage(), serde_json::to_string(draft)) {
+    if let (Some(storage), Ok(text)) = (storage(), serde_json::to_string(&texts(draft))) {
         let _ = storage.set_item(key, &text);
     }
 }
@@ -25,5 +83,37 @@ pub fn keep(key: &str, draft: &Draft) {
 pub fn forget(key: &str) {
     if let Some(storage) = storage() {
         let _ = storage.remove_item(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::study::StudySpec;
+
+    #[test]
+    fn a_draft_survives_being_kept() {
+        let mut typed = Draft::from(&StudySpec::goodput_exercise());
+        typed.name = "mine".into();
+        typed.configurations.push(typed.next_variant());
+        typed.configurations[2].other.url = "http://127.0.0.1:8001".into();
+        typed.workload.output.sigma = "1.1".into();
+        assert_eq!(draft(&texts(&typed), Draft::default()), typed);
+    }
+
+    #[test]
+    fn what_an_older_page_did_not_keep_is_as_at_the_beginning() {
+        let beginning = Draft::from(&StudySpec::goodput_exercise());
+        let older = Texts::from([
+            ("name".to_owned(), "kept".to_owned()),
+            ("gone".to_owned(), "1".to_owned()),
+        ]);
+        assert_eq!(
+            draft(&older, beginning.clone()),
+            Draft {
+                name: "kept".into(),
+                ..beginning
+            }
+        );
     }
 }

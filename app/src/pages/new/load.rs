@@ -27,7 +27,7 @@ pub fn LoadSection(
 ) -> impl IntoView {
     let draft = form.draft;
     let value = move || {
-        let unit = form.spec.with(|spec| rate_unit(spec.as_ref().ok()));
+        let unit = draft.with(rate_unit);
         format!(
             "{} {unit}, {}",
             draft.with(|it| levels_words(&it.levels)),

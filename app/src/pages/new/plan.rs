@@ -54,7 +54,7 @@ pub fn Plan(
                 .unwrap_or_default()
         })
     });
-    let unit = move || form.spec.with(|spec| rate_unit(spec.as_ref().ok()));
+    let unit = move || form.draft.with(rate_unit);
     let paused = move || {
         form.spec
             .with(|spec| spec.as_ref().map(pauses).unwrap_or_default())

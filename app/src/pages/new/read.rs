@@ -42,6 +42,14 @@ impl Draft {
         }
     }
 
+    /// The workload alone, where it can be read.
+    pub fn read_workload(&self) -> Option<Workload> {
+        let mut reader = Reader::default();
+        reader
+            .workload(&self.workload)
+            .filter(|_| reader.errors.is_empty())
+    }
+
     /// The study's name; made from engine and knobs where none was typed.
     pub fn full_name(&self) -> String {
         let typed = self.name.trim();

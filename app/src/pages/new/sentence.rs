@@ -3,8 +3,8 @@
 use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::slo::{Metric, Slo};
-use measure::study::{PlannedPoint, StudySpec};
-use measure::units::Level;
+use measure::study::PlannedPoint;
+use measure::units::{Level, Nanos};
 
 use super::advice::flipped_knobs;
 use super::draft::Draft;
@@ -25,6 +25,15 @@ pub fn metric_name(metric: Metric) -> &'static str {
     }
 }
 
+/// A threshold as a person states it, to its last digit: `500 ms`, `1.5 s`.
+fn span(threshold: Nanos) -> String {
+    if threshold < Nanos::from_millis(1000) {
+        format!("{} ms", threshold.as_millis_f64())
+    } else {
+        format!("{} s", threshold.as_secs_f64())
+    }
+}
+
 /// An SLO in words: `TTFT p95 ≤ 500 ms and TPOT p95 ≤ 50 ms for 95 % of requests`.
 pub fn slo_words(slo: &Slo) -> String {
     let mut bounds: Vec<String> = Vec::new();
@@ -36,7 +45,7 @@ pub fn slo_words(slo: &Slo) -> String {
         bounds.push(format!(
             "{}{percentile} ≤ {}",
             metric_name(bound.metric),
-            bound.at_most
+            span(bound.at_most)
         ));
     }
     bounds.extend(
@@ -78,12 +87,11 @@ pub fn levels_words(text: &str) -> String {
 }
 
 /// What rates count.
-pub fn rate_unit(spec: Option<&StudySpec>) -> &'static str {
-    if spec.is_some_and(|spec| spec.workload.is_multi_turn()) {
-        "sessions/s"
-    } else {
-        "requests/s"
-    }
+pub fn rate_unit(draft: &Draft) -> &'static str {
+    let sessions = draft
+        .read_workload()
+        .is_some_and(|workload| workload.is_multi_turn());
+    if sessions { "sessions/s" } else { "requests/s" }
 }
 
 /// Requests of the points: `200 requests`, `100–400 requests`.
@@ -125,9 +133,9 @@ pub fn engine_words(draft: &Draft) -> String {
 }
 
 /// The workload in words, as far as it can be read.
-pub fn workload_words(draft: &Draft, spec: Option<&StudySpec>) -> String {
-    if let Some(spec) = spec {
-        return spec.workload.to_string();
+pub fn workload_words(draft: &Draft) -> String {
+    if let Some(workload) = draft.read_workload() {
+        return workload.to_string();
     }
     match draft.workload.kind.as_str() {
         "share_gpt_shaped" => "ShareGPT-shaped sessions".into(),
@@ -146,38 +154,38 @@ pub fn knobs_words(draft: &Draft) -> String {
     }
 }
 
+fn arrival_words(draft: &Draft) -> String {
+    let words = if draft.arrival == "constant" {
+        "evenly spaced arrivals"
+    } else {
+        "Poisson arrivals"
+    };
+    words.into()
+}
+
+fn promise_words(draft: &Draft) -> String {
+    draft
+        .slo
+        .parse()
+        .map_or_else(|_| draft.slo.clone(), |slo| slo_words(&slo))
+}
+
 /// The sentence.
 #[component]
 pub fn Sentence(
     /// The form.
     form: Form,
 ) -> impl IntoView {
-    let with_spec = move |read: fn(&Draft, Option<&StudySpec>) -> String| {
-        move || {
-            form.spec
-                .with(|spec| form.draft.with(|draft| read(draft, spec.as_ref().ok())))
-        }
+    let part = move |section: &'static str, read: fn(&Draft) -> String| {
+        view! { <Bracket form section text=Memo::new(move |_| form.draft.with(read)) /> }
     };
-    let slo = |draft: &Draft, spec: Option<&StudySpec>| {
-        spec.map_or_else(|| draft.slo.clone(), |spec| slo_words(&spec.slo))
-    };
-    let arrivals = |draft: &Draft, _: Option<&StudySpec>| {
-        if draft.arrival == "constant" {
-            "evenly spaced arrivals".to_owned()
-        } else {
-            "Poisson arrivals".to_owned()
-        }
-    };
+    let requests = Memo::new(move |_| form.plan.with(|plan| requests_words(plan)));
     view! {
         <p class="sentence">
-            "Run " <Bracket form section="engine" text=with_spec(|draft, _| engine_words(draft)) /> " with "
-            <Bracket form section="workload" text=with_spec(workload_words) /> ", "
-            <Bracket form section="load" text=with_spec(arrivals) /> " at "
-            <Bracket form section="load" text=with_spec(|draft, _| levels_words(&draft.levels)) /> " "
-            {shared(move || form.spec.with(|spec| rate_unit(spec.as_ref().ok())))} ", "
-            <Bracket form section="load" text=move || form.plan.with(|plan| requests_words(plan)) /> ", against "
-            <Bracket form section="slo" text=with_spec(slo) /> ", flipping "
-            <Bracket form section="configurations" text=with_spec(|draft, _| knobs_words(draft)) /> "."
+            "Run " {part("engine", engine_words)} " with " {part("workload", workload_words)} ", "
+            {part("load", arrival_words)} " at " {part("load", |draft| levels_words(&draft.levels))} " "
+            {shared(move || form.draft.with(rate_unit))} ", " <Bracket form section="load" text=requests />
+            ", against " {part("slo", promise_words)} ", flipping " {part("configurations", knobs_words)} "."
         </p>
     }
     .erased()
@@ -185,11 +193,7 @@ pub fn Sentence(
 
 /// A part of the sentence that opens its section.
 #[component]
-fn Bracket(
-    form: Form,
-    section: &'static str,
-    text: impl Fn() -> String + Send + Sync + 'static,
-) -> impl IntoView {
+fn Bracket(form: Form, section: &'static str, text: Memo<String>) -> impl IntoView {
     let go = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         form.go_to(section, summary_id(section));
@@ -197,7 +201,7 @@ fn Bracket(
     // A link to its section, so that it leads there before the page is awake.
     view! {
         <a class="bracket" href=format!("#{}", summary_id(section)) class:wrong=move || { form.errors_in(section) > 0 } on:click=go>
-            {text}
+            {shared(move || text.get())}
         </a>
     }
     .erased()
@@ -229,6 +233,19 @@ mod tests {
             slo_words(&slo),
             "TTFT p95 ≤ 500 ms and TPOT p95 ≤ 50 ms for 95\u{202f}% of requests"
         );
+    }
+
+    #[test]
+    fn thresholds_keep_their_digits() {
+        for (millis, expected) in [
+            (500, "500 ms"),
+            (50, "50 ms"),
+            (1500, "1.5 s"),
+            (1000, "1 s"),
+            (1, "1 ms"),
+        ] {
+            assert_eq!(span(Nanos::from_millis(millis)), expected);
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What is promised: the SLO's text, read while it is typed, and the named SLOs.
 
-use crate::api::Reading;
 use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::slo::Slo;
@@ -8,15 +7,13 @@ use measure::slo::Slo;
 use super::form::Form;
 use super::section::Section;
 use super::sentence::slo_words;
+use super::shared::NamedSlos;
 use crate::api;
 use crate::studio::{NamedSlo, StudioError};
 use crate::ui::bind::{Bind, bind};
 use crate::ui::dialog::Dialog;
 use crate::ui::field::{Field, TextField, described_by};
 use crate::ui::toast::toasts;
-
-/// Named SLOs, as the form shares them.
-pub type NamedSlos = Reading<Result<Vec<NamedSlo>, StudioError>>;
 
 /// SLOs to begin with.
 const EXAMPLES: [(&str, &str); 4] = [
@@ -79,7 +76,7 @@ pub fn SloSection(
 }
 
 fn saved(slos: NamedSlos) -> Vec<(String, String)> {
-    let rows = slos.get().and_then(Result::ok).unwrap_or_default();
+    let rows = slos.get();
     rows.into_iter()
         .map(|row| (row.name, row.slo.to_string()))
         .collect()
@@ -144,7 +141,7 @@ pub fn ManageSlos(
         leptos::task::spawn_local(async move {
             match api::save_slo(named.clone()).await {
                 Ok(()) => {
-                    slos.refetch();
+                    slos.refresh();
                     (
                         name.set(String::new()),
                         problem.set(None),
@@ -169,7 +166,7 @@ pub fn ManageSlos(
             </form>
             <p class="mono muted">{shared(move || form.draft.with(|draft| draft.slo.clone()))}</p>
             <ul class="lines">
-                {shared(move || slos.get().and_then(Result::ok).unwrap_or_default().into_iter().map(|row| view! { <SavedSlo row slos /> }).collect_view().erased())}
+                {move || slos.get().into_iter().map(|row| view! { <SavedSlo row slos /> }).collect_view()}
             </ul>
             <div class="actions">
                 <button type="button" class="button quiet" on:click=move |_| managing.set(false)>
@@ -194,7 +191,7 @@ fn SavedSlo(row: NamedSlo, slos: NamedSlos) -> impl IntoView {
                 }),
                 Err(error) => toasts.say(error.to_string()),
             }
-            slos.refetch();
+            slos.refresh();
         });
     };
     view! {
@@ -214,7 +211,7 @@ fn bring_back(row: NamedSlo, slos: NamedSlos) {
         if let Err(error) = api::save_slo(row).await {
             leptos::logging::warn!("could not bring the SLO back: {error}");
         }
-        slos.refetch();
+        slos.refresh();
     });
 }
 

@@ -3,6 +3,7 @@
 use crate::ui::erased::{Erase, shared};
 use leptos::html;
 use leptos::prelude::*;
+
 use serde::Deserialize;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -97,7 +98,7 @@ async fn why_not(response: &web_sys::Response) -> Option<String> {
         .await
         .ok()?
         .as_string()?;
-    serde_json::from_str::<Problem>(&text)
+    serde_json::from_slice::<Problem>(text.as_bytes())
         .ok()
         .map(|problem| problem.message)
 }

@@ -1,6 +1,5 @@
 //! What the requests ask: ShareGPT's shape, a ShareGPT file, or made-up lengths.
 
-use crate::api::Reading;
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 
@@ -8,16 +7,14 @@ use super::draft::{Draft, LengthsDraft};
 use super::form::Form;
 use super::section::Section;
 use super::sentence::workload_words;
+use super::shared::Datasets;
 use super::upload::Upload;
-use crate::studio::{DatasetRow, StudioError};
+use crate::studio::DatasetRow;
 use crate::ui::badge::{Badge, TOY};
 use crate::ui::bind::{Bind, bind};
 use crate::ui::field::{SelectField, TextField};
 use crate::ui::format;
 use crate::ui::segmented::Segmented;
-
-/// ShareGPT files on the server, as the form shares them.
-pub type Datasets = Reading<Result<Vec<DatasetRow>, StudioError>>;
 
 /// The section.
 #[component]
@@ -28,17 +25,13 @@ pub fn WorkloadSection(
     datasets: Datasets,
 ) -> impl IntoView {
     let draft = form.draft;
-    let value = move || {
-        form.spec
-            .with(|spec| draft.with(|draft| workload_words(draft, spec.as_ref().ok())))
-    };
     let fields = move || match draft.with(|draft| draft.workload.kind.clone()).as_str() {
         "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
         "synthetic" => view! { <SyntheticFields form /> }.erased(),
         _ => view! { <ShapedFields form /> }.erased(),
     };
     view! {
-        <Section form id="workload" title="Workload" value=Signal::derive(value)>
+        <Section form id="workload" title="Workload" value=Signal::derive(move || draft.with(workload_words))>
             <Segmented
                 name="workload.kind"
                 label="Kind of workload"
@@ -83,14 +76,9 @@ fn SessionFields(form: Form) -> impl IntoView {
 fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
     let draft = form.draft;
     let file = bind!(draft, |d| d.workload.file);
-    let options = move || {
-        dataset_options(
-            &datasets.get().and_then(Result::ok).unwrap_or_default(),
-            &file.get.get(),
-        )
-    };
+    let options = move || dataset_options(&datasets.get(), &file.get.get());
     let uploaded = Callback::new(move |name: String| {
-        datasets.refetch();
+        datasets.refresh();
         file.set.run(name);
     });
     view! {

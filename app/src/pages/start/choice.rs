@@ -2,6 +2,7 @@
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
+
 use leptos_router::hooks::use_navigate;
 use uuid::Uuid;
 
