@@ -92,6 +92,43 @@ fn at_field(error: Option<&StudioError>, field: &str, rest: bool) -> Option<Stri
 /// Fields of the dialog that show their own errors.
 const FIELDS: [&str; 4] = ["url", "model", "name", "api_key_env"];
 
+/// What the dialog asks of the server.
+#[derive(Clone, Copy)]
+struct Asked {
+    probe: Action<ProbeRequest, Result<ProbeReport, StudioError>>,
+    save: Action<(String, Endpoint), Result<EngineRow, StudioError>>,
+}
+
+impl Asked {
+    fn new() -> Self {
+        Self {
+            probe: Action::new(|request: &ProbeRequest| api::probe_engine(request.clone())),
+            save: Action::new(|(name, endpoint): &(String, Endpoint)| {
+                api::save_engine(name.clone(), endpoint.clone())
+            }),
+        }
+    }
+
+    /// What the last probe found.
+    fn report(self) -> Option<ProbeReport> {
+        self.probe.value().get().and_then(Result::ok)
+    }
+
+    /// The error shown at a field; `rest` takes those that belong to none.
+    fn error(self, field: &'static str, rest: bool) -> Signal<Option<String>> {
+        Signal::derive(move || {
+            let of = |error: Option<StudioError>| at_field(error.as_ref(), field, rest);
+            of(self.save.value().get().and_then(Result::err))
+                .or_else(|| of(self.probe.value().get().and_then(Result::err)))
+        })
+    }
+
+    fn forget(self) {
+        self.save.value().set(None);
+        self.probe.value().set(None);
+    }
+}
+
 /// The dialog.
 #[component]
 pub fn AddEngine(
@@ -100,75 +137,77 @@ pub fn AddEngine(
     /// Called with what was added.
     added: Callback<EngineRow>,
 ) -> impl IntoView {
-    let typed = Typed::new();
-    let probe = Action::new(|request: &ProbeRequest| {
-        let request = request.clone();
-        async move { api::probe_engine(request).await }
-    });
-    let save = Action::new(|(name, endpoint): &(String, Endpoint)| {
-        let (name, endpoint) = (name.clone(), endpoint.clone());
-        async move { api::save_engine(name, endpoint).await }
-    });
+    let (typed, asked) = (Typed::new(), Asked::new());
     Effect::new(move |_| {
-        if let Some(Ok(report)) = probe.value().get() {
-            suggest(typed, &report)
+        if let Some(report) = asked.report() {
+            suggest(typed, &report);
         }
     });
     Effect::new(move |_| {
-        if let Some(Ok(row)) = save.value().get() {
+        if let Some(Ok(row)) = asked.save.value().get() {
             added.run(row);
             typed.clear();
-            save.value().set(None);
-            probe.value().set(None);
+            asked.forget();
             open.set(false);
         }
     });
-    let wrong = move |field: &'static str, rest: bool| {
-        Signal::derive(move || {
-            let of = |error: Option<StudioError>| at_field(error.as_ref(), field, rest);
-            of(save.value().get().and_then(Result::err))
-                .or_else(|| of(probe.value().get().and_then(Result::err)))
-        })
-    };
-    let models = move || {
-        probe
-            .value()
-            .get()
-            .and_then(Result::ok)
-            .map(|report| report.models)
-            .unwrap_or_default()
-    };
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        save.dispatch((typed.name.get(), typed.endpoint()));
+        asked.save.dispatch((typed.name.get(), typed.endpoint()));
     };
+    let saving = move || asked.save.pending().get();
     view! {
         <Dialog open id="add-engine" title="Add an engine">
             <form class="stack" on:submit=submit>
                 <p class="muted">"Load goes only to engines that were added here. Add none that is not yours to load."</p>
-                <div class="row end">
-                    <div class="grow">
-                        <TextField id="add.url" label="URL" kind="url" keyboard="url" bind=Bind::signal(typed.url) placeholder="http://127.0.0.1:8000" error=wrong("url", true) />
-                    </div>
-                    <button type="button" class="button" aria-busy=move || probe.pending().get().to_string() disabled=move || probe.pending().get() on:click=move |_| drop(probe.dispatch(typed.request()))>
-                        "Probe"
-                    </button>
-                </div>
-                <div class="columns">
-                    <SelectField id="add.api" label="Dialect" bind=Bind::signal(typed.api) options=Signal::stored(dialects()) />
-                    <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server. The key itself is never stored." error=wrong("api_key_env", false) />
-                </div>
-                <div aria-live="polite">{shared(move || probe.value().get().and_then(Result::ok).map(report))}</div>
-                <div class="columns">
-                    <ModelField id="add.model" bind=Bind::signal(typed.model) models=Signal::derive(models) error=wrong("model", false) />
-                    <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=wrong("name", false) />
-                </div>
+                <Address typed asked />
+                <div aria-live="polite">{shared(move || asked.report().map(report))}</div>
+                <Naming typed asked />
                 <div class="actions">
                     <button type="button" class="button quiet" on:click=move |_| open.set(false)>"Cancel"</button>
-                    <button class="button primary" aria-busy=move || save.pending().get().to_string() disabled=move || save.pending().get()>"Add engine"</button>
+                    <button class="button primary" aria-busy=move || saving().to_string() disabled=saving>"Add engine"</button>
                 </div>
             </form>
         </Dialog>
+    }
+    .erased()
+}
+
+/// Where the engine is and how it is spoken to.
+#[component]
+fn Address(typed: Typed, asked: Asked) -> impl IntoView {
+    let probing = move || asked.probe.pending().get();
+    view! {
+        <div class="row end">
+            <div class="grow">
+                <TextField id="add.url" label="URL" kind="url" keyboard="url" bind=Bind::signal(typed.url) placeholder="http://127.0.0.1:8000" error=asked.error("url", true) />
+            </div>
+            <button type="button" class="button" aria-busy=move || probing().to_string() disabled=probing on:click=move |_| drop(asked.probe.dispatch(typed.request()))>
+                "Probe"
+            </button>
+        </div>
+        <div class="columns">
+            <SelectField id="add.api" label="Dialect" bind=Bind::signal(typed.api) options=Signal::stored(dialects()) />
+            <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server. The key itself is never stored." error=asked.error("api_key_env", false) />
+        </div>
+    }
+    .erased()
+}
+
+/// Which model, and what a person calls the engine.
+#[component]
+fn Naming(typed: Typed, asked: Asked) -> impl IntoView {
+    let models = move || {
+        asked
+            .report()
+            .map(|report| report.models)
+            .unwrap_or_default()
+    };
+    view! {
+        <div class="columns">
+            <ModelField id="add.model" bind=Bind::signal(typed.model) models=Signal::derive(models) error=asked.error("model", false) />
+            <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=asked.error("name", false) />
+        </div>
     }
     .erased()
 }

@@ -112,12 +112,10 @@ pub fn EndpointFields(
     /// The endpoint.
     bind: Bind<EndpointDraft>,
 ) -> impl IntoView {
-    let at = |field: &str| format!("{path}.{field}");
-    let [url, model, api, headers] = ["url", "model", "api", "headers"].map(at);
     let chosen = Memo::new(move |_| {
+        let known = engines.get();
         bind.get.with(|it| {
-            engines
-                .get()
+            known
                 .into_iter()
                 .find(|row| same_url(&row.endpoint.url, &it.url))
         })
@@ -130,16 +128,7 @@ pub fn EndpointFields(
                 .run(found.map(|row| (&row.endpoint).into()).unwrap_or_default());
         },
     );
-    let part = move |get: fn(&EndpointDraft) -> &String, set: fn(&mut EndpointDraft, String)| {
-        Bind::new(
-            move || bind.get.with(|it| get(it).clone()),
-            move |value| {
-                let mut endpoint = bind.get.get_untracked();
-                set(&mut endpoint, value);
-                bind.set.run(endpoint);
-            },
-        )
-    };
+    let url = format!("{path}.url");
     view! {
         <div class="row end">
             <div class="grow">
@@ -156,30 +145,62 @@ pub fn EndpointFields(
             </button>
         </div>
         {shared(move || chosen.get().map(|row| view! { <Known row engines bind /> }))}
+        <Dialect form path bind chosen />
+    }
+    .erased()
+}
+
+/// One text of an endpoint.
+fn part(
+    bind: Bind<EndpointDraft>,
+    get: fn(&EndpointDraft) -> &String,
+    set: fn(&mut EndpointDraft) -> &mut String,
+) -> Bind<String> {
+    Bind::new(
+        move || bind.get.with(|it| get(it).clone()),
+        move |value| {
+            let mut endpoint = bind.get.get_untracked();
+            *set(&mut endpoint) = value;
+            bind.set.run(endpoint);
+        },
+    )
+}
+
+/// How an endpoint is asked: model, dialect, headers.
+#[component]
+fn Dialect(
+    form: Form,
+    path: String,
+    bind: Bind<EndpointDraft>,
+    chosen: Memo<Option<EngineRow>>,
+) -> impl IntoView {
+    let [model, api, headers] = ["model", "api", "headers"].map(|field| format!("{path}.{field}"));
+    let (wrong_model, wrong_api, wrong_headers) = (
+        form.error(&[&model]),
+        form.error(&[&api]),
+        form.error(&[&headers]),
+    );
+    let models = move || {
+        chosen
+            .get()
+            .and_then(|row| row.probe)
+            .map(|probe| probe.models)
+            .unwrap_or_default()
+    };
+    view! {
         <div class="columns">
-            <ModelField
-                id=model.clone()
-                bind=part(|it| &it.model, |it, model| it.model = model)
-                models=Signal::derive(move || chosen.get().and_then(|row| row.probe).map(|probe| probe.models).unwrap_or_default())
-                error=form.error(&[&model])
-            />
-            <SelectField
-                id=api.clone()
-                label="Dialect"
-                bind=part(|it| &it.api, |it, api| it.api = api)
-                options=Signal::stored(dialects())
-                error=form.error(&[&api])
-            />
+            <ModelField id=model bind=part(bind, |it| &it.model, |it| &mut it.model) models=Signal::derive(models) error=wrong_model />
+            <SelectField id=api label="Dialect" bind=part(bind, |it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) error=wrong_api />
         </div>
         <details class="more">
             <summary>"Extra headers"</summary>
             <AreaField
-                id=headers.clone()
+                id=headers
                 label="Headers"
-                bind=part(|it| &it.headers, |it, headers| it.headers = headers)
+                bind=part(bind, |it| &it.headers, |it| &mut it.headers)
                 hint="One “Name: value” a line. Not for secrets: keys are named by environment variable when the engine is added."
                 placeholder="x-team: serving"
-                error=form.error(&[&headers])
+                error=wrong_headers
             />
         </details>
     }

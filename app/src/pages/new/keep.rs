@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 
 use super::draft::{ConfigurationDraft, Draft};
+use super::form::MOST_CONFIGURATIONS;
 
 /// Texts by place.
 type Texts = BTreeMap<String, String>;
@@ -32,12 +33,12 @@ fn texts(draft: &Draft) -> Texts {
 
 fn draft(texts: &Texts, beginning: Draft) -> Draft {
     let mut draft = beginning;
-    if let Some(count) = texts
+    let count = texts
         .get(COUNT)
-        .and_then(|count| count.parse::<usize>().ok())
-    {
+        .and_then(|count| count.parse::<usize>().ok());
+    if let Some(count) = count {
         draft.configurations.resize(
-            count.min(super::form::MOST_CONFIGURATIONS),
+            count.min(MOST_CONFIGURATIONS),
             ConfigurationDraft::default(),
         );
     }
@@ -46,7 +47,12 @@ fn draft(texts: &Texts, beginning: Draft) -> Draft {
             text.clone_from(kept);
         }
     });
-    for (index, configuration) in draft.configurations.iter_mut().enumerate() {
+    for (index, configuration) in draft
+        .configurations
+        .iter_mut()
+        .enumerate()
+        .filter(|_| count.is_some())
+    {
         let place = knobs_at(index);
         let knobs = texts
             .iter()

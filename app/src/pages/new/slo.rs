@@ -142,11 +142,9 @@ pub fn ManageSlos(
             match api::save_slo(named.clone()).await {
                 Ok(()) => {
                     slos.refresh();
-                    (
-                        name.set(String::new()),
-                        problem.set(None),
-                        managing.set(false),
-                    );
+                    name.set(String::new());
+                    problem.set(None);
+                    managing.set(false);
                     toasts.say(format!("Saved as {}", named.name));
                 }
                 Err(StudioError::Invalid { fields }) => {
