@@ -163,9 +163,13 @@ shapes! {
         pub tags: Vec<String>,
         pub engine: String,
         pub slo: String,
+        /// Its configurations, in the order of `ceilings`.
+        pub configurations: Vec<Uuid>,
         /// Name of each configuration with its ceiling by attainment: `[["caching off", {...}], ...]`.
         #[schema(value_type = Vec<Vec<Object>>)]
         pub ceilings: Vec<(String, Option<Ceiling>)>,
+        /// Rates count sessions rather than single requests.
+        pub sessions: bool,
         pub points_finished: u32,
         pub points: u32,
         pub created_ms: i64,

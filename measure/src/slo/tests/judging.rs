@@ -1,3 +1,5 @@
+//! Requests and points against an SLO.
+
 use super::*;
 use crate::request::{Chunk, ChunkKind, ErrorKind, RequestRecord};
 use crate::score::Score;

@@ -1,3 +1,5 @@
+//! An SLO survives its own text, whatever it is.
+
 use proptest::prelude::*;
 
 use super::*;
