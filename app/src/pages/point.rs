@@ -133,7 +133,10 @@ fn body(point: &PointView, unit: &str) -> Html {
             "{}{}{}",
             section(
                 "Latencies",
-                html!(r#"<div class="scroll-x" tabindex="0">{}</div>"#, distributions(summary))
+                html!(
+                    r#"<div class="scroll-x" tabindex="0">{}</div>"#,
+                    distributions(summary)
+                )
             ),
             section(
                 "Counts and rates",

@@ -8,6 +8,7 @@ mod facts; // what was recorded, and what speaks against the numbers
 mod figure; // the curve with its menus, and the two small charts
 mod points; // the table
 mod promise; // the SLO, to be tried out
+mod sharing; // links: make, copy, revoke
 
 use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;

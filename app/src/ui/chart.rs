@@ -1,13 +1,13 @@
 //! A chart on a page: the picture that the server sent, the live chart that takes its place, the handle of the SLO line,
 //! the notes, and the table that says the same.
 
+mod follow; // colours and size
+
 use crate::ui::erased::{Erase, shared};
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::Closure;
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Fill, Mark};
@@ -16,6 +16,7 @@ use crate::figure_svg::picture;
 use crate::plotly;
 use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table};
+use follow::{follow_size, follow_theme};
 
 /// What a dragged SLO line does.
 #[derive(Clone, Copy)]
@@ -296,70 +297,6 @@ fn listen(
         .flatten()
         .flatten()
         .collect()
-}
-
-/// Counts up whenever the colours may have changed: by the system, or by the page's own switch.
-fn follow_theme(theme: RwSignal<u32>) {
-    let switched =
-        window_event_listener_untyped("themechange", move |_| theme.update(|count| *count += 1));
-    on_cleanup(move || switched.remove());
-    Effect::new(move |_| {
-        let query = window()
-            .match_media("(prefers-color-scheme: dark)")
-            .ok()
-            .flatten()?;
-        let change = Closure::<dyn Fn()>::new(move || {
-            theme.try_update(|count| *count += 1);
-        });
-        query.set_onchange(Some(change.as_ref().unchecked_ref()));
-        Some(Watched {
-            query,
-            _change: change,
-        })
-    });
-}
-
-/// The system's colour scheme, watched for as long as this is kept.
-struct Watched {
-    query: web_sys::MediaQueryList,
-    _change: Closure<dyn Fn()>,
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        self.query.set_onchange(None);
-    }
-}
-
-/// Fits the chart to its place. The effect's value keeps the observer for as long as the chart stands.
-fn follow_size(node: NodeRef<html::Div>, drawn: RwSignal<bool>) {
-    Effect::new(move |_| {
-        let element = node.get()?;
-        let observed = element.clone();
-        let resized = Closure::<dyn Fn()>::new(move || {
-            if drawn.try_get_untracked() == Some(true) {
-                // An element that is hidden just now cannot be fitted; it is when it shows again.
-                let _ = plotly::resize(&observed);
-            }
-        });
-        let observer = web_sys::ResizeObserver::new(resized.as_ref().unchecked_ref()).ok()?;
-        observer.observe(&element);
-        Some(Observed {
-            observer,
-            _resized: resized,
-        })
-    });
-}
-
-struct Observed {
-    observer: web_sys::ResizeObserver,
-    _resized: Closure<dyn Fn()>,
-}
-
-impl Drop for Observed {
-    fn drop(&mut self) {
-        self.observer.disconnect();
-    }
 }
 
 /// What a reader must know to read the chart.

@@ -55,8 +55,7 @@ async fn launch(browser: &Browser) -> anyhow::Result<String> {
 /// The page follows by itself until the study is finished; plotly has drawn both curves.
 async fn watch(browser: &Browser) -> anyhow::Result<()> {
     browser.shows("Journey of one knob").await?;
-    let finished =
-        "return [...document.querySelectorAll('.badge')].some(it => it.textContent.trim() === 'finished')";
+    let finished = "return [...document.querySelectorAll('.badge')].some(it => it.textContent.trim() === 'finished')";
     browser.until("the study to finish", finished).await?;
     both_curves(browser).await
 }

@@ -10,8 +10,7 @@ pub fn status(port: u16, path: &str) -> Option<u16> {
     let mut stream =
         TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), limit).ok()?;
     stream.set_read_timeout(Some(limit)).ok()?;
-    let ask =
-        format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let ask = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     stream.write_all(ask.as_bytes()).ok()?;
     let mut head = [0; 12];
     stream.read_exact(&mut head).ok()?;

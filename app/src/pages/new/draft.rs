@@ -2,6 +2,9 @@
 //!
 //! [`super::read`] turns a draft into a [`StudySpec`], or says what is wrong at which field.
 
+mod places; // every text by its place
+mod workload; // a workload as the form shows it
+
 use std::collections::BTreeMap;
 
 use measure::arrival::Arrival;
@@ -265,73 +268,6 @@ impl From<&Endpoint> for EndpointDraft {
     }
 }
 
-impl From<&Workload> for WorkloadDraft {
-    fn from(workload: &Workload) -> Self {
-        let rest = Self::default();
-        match workload {
-            Workload::ShareGptShaped {
-                scale,
-                max_turns,
-                think_ms,
-                max_context,
-            } => Self {
-                kind: "share_gpt_shaped".into(),
-                scale: scale.to_string(),
-                max_turns: max_turns.to_string(),
-                think: seconds(*think_ms),
-                max_context: max_context.to_string(),
-                ..rest
-            },
-            Workload::ShareGptFile {
-                file,
-                max_turns,
-                think_ms,
-                filter,
-            } => Self {
-                kind: "share_gpt_file".into(),
-                file: file.clone(),
-                max_turns: max_turns.to_string(),
-                think: seconds(*think_ms),
-                min_prompt: filter.min_prompt.to_string(),
-                min_output: filter.min_output.to_string(),
-                max_prompt: filter.max_prompt.to_string(),
-                max_total: filter.max_total.to_string(),
-                ..rest
-            },
-            Workload::Synthetic { input, output } => Self {
-                kind: "synthetic".into(),
-                input: input.into(),
-                output: output.into(),
-                ..rest
-            },
-        }
-    }
-}
-
-impl From<&Lengths> for LengthsDraft {
-    fn from(lengths: &Lengths) -> Self {
-        match lengths {
-            Lengths::Fixed { tokens } => Self {
-                kind: "fixed".into(),
-                ..Self::around(*tokens)
-            },
-            Lengths::Uniform { min, max } => Self {
-                kind: "uniform".into(),
-                min: min.to_string(),
-                max: max.to_string(),
-                ..Self::around((min + max) / 2)
-            },
-            Lengths::LogNormal { median, sigma, max } => Self {
-                kind: "log_normal".into(),
-                median: median.to_string(),
-                sigma: sigma.to_string(),
-                max: max.to_string(),
-                ..Self::around(*median)
-            },
-        }
-    }
-}
-
 impl ConfigurationDraft {
     fn of(spec: &ConfigurationSpec, simulated: bool) -> Self {
         let ConfigurationSpec { name, knobs, turn } = spec;
@@ -429,114 +365,6 @@ impl Draft {
             .find(|name| !taken(name))
             .unwrap_or_default();
         ConfigurationDraft { name, ..base }
-    }
-}
-
-/// Shows texts below a place.
-fn each_below<'a>(
-    place: &str,
-    texts: impl IntoIterator<Item = (&'static str, &'a mut String)>,
-    show: &mut dyn FnMut(&str, &mut String),
-) {
-    for (name, text) in texts {
-        show(&format!("{place}.{name}"), text);
-    }
-}
-
-impl EndpointDraft {
-    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
-        let Self {
-            url,
-            api,
-            model,
-            api_key_env,
-            headers,
-        } = self;
-        let texts = [
-            ("url", url),
-            ("api", api),
-            ("model", model),
-            ("api_key_env", api_key_env),
-            ("headers", headers),
-        ];
-        each_below(place, texts, show);
-    }
-}
-
-impl WorkloadDraft {
-    fn each_text(&mut self, show: &mut dyn FnMut(&str, &mut String)) {
-        let Self {
-            kind,
-            scale,
-            max_turns,
-            think,
-            max_context,
-            file,
-            min_prompt,
-            min_output,
-            max_prompt,
-            max_total,
-            input,
-            output,
-        } = self;
-        let texts = [
-            ("kind", kind),
-            ("scale", scale),
-            ("max_turns", max_turns),
-            ("think", think),
-            ("max_context", max_context),
-            ("file", file),
-            ("min_prompt", min_prompt),
-            ("min_output", min_output),
-            ("max_prompt", max_prompt),
-            ("max_total", max_total),
-        ];
-        each_below("workload", texts, show);
-        input.each_text("workload.input", show);
-        output.each_text("workload.output", show);
-    }
-}
-
-impl LengthsDraft {
-    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
-        let Self {
-            kind,
-            tokens,
-            min,
-            max,
-            median,
-            sigma,
-        } = self;
-        let texts = [
-            ("kind", kind),
-            ("tokens", tokens),
-            ("min", min),
-            ("max", max),
-            ("median", median),
-            ("sigma", sigma),
-        ];
-        each_below(place, texts, show);
-    }
-}
-
-impl ConfigurationDraft {
-    fn each_text(&mut self, place: &str, show: &mut dyn FnMut(&str, &mut String)) {
-        let Self {
-            name,
-            knobs: _,
-            declared,
-            way,
-            other,
-            instruction,
-        } = self;
-        let texts = [
-            ("name", name),
-            ("declared", declared),
-            ("way", way),
-            ("instruction", instruction),
-        ];
-        each_below(place, texts, show);
-        other.each_text(&format!("{place}.other"), show);
     }
 }
 
