@@ -24,8 +24,9 @@ pub struct Options {
     pub consent: Consent,
 }
 
-/// The most that the app's module and script may weigh together, gzipped. plotly is apart.
-const LIMIT_GZ: u64 = 600_000;
+/// The most that the app's module and script may weigh together, gzipped. plotly is apart. The aim is 600 kB; this keeps
+/// what there is from growing until it is reached.
+const LIMIT_GZ: u64 = 950_000;
 
 /// Builds what has changed and says what it weighs.
 pub fn run(options: &Options) -> anyhow::Result<()> {
