@@ -177,7 +177,7 @@ fn overlap(from: (Option<f64>, Option<f64>), to: (Option<f64>, Option<f64>)) -> 
     let most = [from.1, to.1].into_iter().flatten().max_by(f64::total_cmp);
     match (least, most) {
         (Some(least), Some(most)) if least < most => format!(
-            "The brackets overlap; rates between {} and {} would narrow them.",
+            "The brackets overlap; rates between {} and {} would narrow them",
             three_digits(least),
             three_digits(most)
         ),

@@ -75,7 +75,7 @@ async fn reload(browser: &Browser, study: &str) -> anyhow::Result<()> {
 }
 
 async fn compare(browser: &Browser) -> anyhow::Result<()> {
-    press(browser, "Compare").await?;
+    press(browser, "Compare configurations").await?;
     browser
         .until("the comparison", "return location.pathname === '/compare'")
         .await?;
