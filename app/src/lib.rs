@@ -20,7 +20,7 @@ mod status;
 pub mod studio; // the door to the world, and the views that pass through it
 pub mod ui;
 pub mod url_state; // what a chart shows, as a query
-pub mod words; // numbers and findings in words // parts that several pages share // what the HTTP response says
+pub mod words; // numbers and findings in words
 
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;

@@ -296,6 +296,8 @@ fn ceiling_row(compared: &CompareView, index: usize, top: f64) -> Html {
 
 /// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.
 fn bar(ceiling: &Ceiling, top: f64) -> Html {
+    // Nothing is known of any of them: the whole width is open.
+    let top = if 0.0 < top { top } else { 1.0 };
     let percent = |rate: f64| format!("{:.1}%", rate / top * 100.0);
     let (value, lo, hi, open) = match *ceiling {
         Ceiling::Bracket { value, lo, hi } => (value, lo, hi, ""),

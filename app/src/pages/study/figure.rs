@@ -112,11 +112,11 @@ pub fn Charts(page: Page) -> impl IntoView {
             </section>
             <div class="small-charts">
                 <section class="card chart small-chart" aria-labelledby="attainment-heading">
-                    <h3 id="attainment-heading">"Attainment"</h3>
+                    <h2 id="attainment-heading">"Attainment"</h2>
                     <ChartView chart=attainment />
                 </section>
                 <section class="card chart small-chart" aria-labelledby="goodput-heading">
-                    <h3 id="goodput-heading">"Goodput"</h3>
+                    <h2 id="goodput-heading">"Goodput"</h2>
                     <ChartView chart=goodput />
                 </section>
             </div>
