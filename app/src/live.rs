@@ -122,6 +122,7 @@ fn hear(
 
 /// Reads an event by its kind. Serde's own way would keep a second reader of every type within an event, for values that
 /// were read before their kind was known.
+#[expect(clippy::too_many_lines, reason = "one arm an event, read in one piece")]
 fn read(json: &[u8]) -> Option<LiveEvent> {
     #[derive(Deserialize)]
     struct Kind<'a> {

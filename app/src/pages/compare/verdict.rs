@@ -34,6 +34,10 @@ fn lines(compared: &CompareView, pair: &PairComparison) -> Html {
 }
 
 /// The headline by attainment, and the second verdict by percentile.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm a finding, read in one piece"
+)]
 pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Option<String>) {
     let candidate = name_of(compared, pair.candidate as usize);
     if let Comparability::Confounded { differing } = &pair.comparability {

@@ -68,7 +68,7 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
 #[component]
 fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
     let done = Memo::new(move |_| page.known.with(words::finished));
-    let now = Memo::new(move |_| page.known.with(|study| current(study)));
+    let now = Memo::new(move |_| page.known.with(current));
     let left = Memo::new(move |_| {
         page.known
             .with(|study| study.remaining_ms)
