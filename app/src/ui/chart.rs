@@ -14,6 +14,7 @@ use crate::chart::{Chart, Fill, Mark};
 use crate::figure::figure;
 use crate::figure_svg::picture;
 use crate::plotly;
+use crate::ui::browser_only::BrowserOnly;
 use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table};
 use follow::{follow_size, follow_theme};
@@ -218,7 +219,7 @@ fn draw_with_plotly(
     let theme = RwSignal::new(0_u32);
     let ready = RwSignal::new(false);
     let waiting = StoredValue::new(false);
-    let listeners = StoredValue::new_local(Vec::<plotly::Listener>::new());
+    let listeners = BrowserOnly::new(Vec::<plotly::Listener>::new);
     follow_theme(theme);
     Effect::new(move |_| {
         if node.get().is_some() {
@@ -250,7 +251,7 @@ fn draw_with_plotly(
                 }
                 if drawn.try_get_untracked() == Some(false) {
                     drawn.set(true);
-                    listeners.try_set_value(listen(&element, chart, zoom, open));
+                    listeners.set(listen(&element, chart, zoom, open));
                 }
             });
         });

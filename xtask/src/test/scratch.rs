@@ -63,6 +63,7 @@ fn end(pid: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
     #[test]
@@ -72,8 +73,11 @@ mod tests {
         let mut child = Command::new("/bin/sh")
             .args(["-c", &name])
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()?;
+        // Its arguments are not to be seen before it runs.
+        let stdout = child.stdout.take().context("no stdout")?;
+        BufReader::new(stdout).read_line(&mut String::new())?;
         let folder = scratch.path().to_path_buf();
         drop(scratch);
         assert!(!child.wait()?.success());

@@ -18,6 +18,7 @@ use crate::api::{
 use crate::live::is_live;
 use crate::studio::{PointState, StudyEdit, StudyState, StudyView};
 use crate::ui::badge::Tone;
+use crate::ui::browser_only::BrowserOnly;
 use crate::ui::dialog::Dialog;
 use crate::ui::empty::Notice;
 use crate::ui::toast::{Toasts, toasts};
@@ -122,13 +123,13 @@ fn compare_link(study: &StudyView) -> Option<String> {
 /// Hides the study at once; the way back stands in the message.
 #[component]
 fn Delete(page: Page) -> impl IntoView {
-    let navigate = StoredValue::new_local(use_navigate());
+    let navigate = BrowserOnly::new(use_navigate);
     let messages = toasts();
     let press = move |_| {
         let (id, name) = page
             .known
             .with_untracked(|study| (study.id, study.spec.name.clone()));
-        let navigate = navigate.get_value();
+        let navigate = navigate.get();
         spawn_local(async move {
             match delete_study(id).await {
                 Ok(()) => {
@@ -136,7 +137,9 @@ fn Delete(page: Page) -> impl IntoView {
                         format!("“{name}” is deleted; it can be brought back for 30 days."),
                         move || undelete(messages, id),
                     );
-                    navigate("/", Default::default());
+                    if let Some(navigate) = navigate {
+                        navigate("/", Default::default());
+                    }
                 }
                 Err(error) => messages.say(words::capital(&error.to_string())),
             }

@@ -11,6 +11,7 @@ use super::promise::{try_slo, with_bound};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
+use crate::ui::browser_only::BrowserOnly;
 use crate::ui::chart::{ChartView, Drag};
 use crate::ui::format;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, metric_key, metric_of};
@@ -93,14 +94,14 @@ pub fn Charts(page: Page) -> impl IntoView {
         })
     };
     let (attainment, goodput) = (small(0), small(1));
-    let navigate = StoredValue::new_local(use_navigate());
+    let navigate = BrowserOnly::new(use_navigate);
     let owner = page.is_owner();
     let open = owner.then(|| {
         Callback::new(move |point: String| {
             let id = page.known.with_untracked(|study| study.id);
-            navigate.with_value(|navigate| {
-                navigate(&format!("/studies/{id}/points/{point}"), Default::default())
-            });
+            if let Some(navigate) = navigate.get() {
+                navigate(&format!("/studies/{id}/points/{point}"), Default::default());
+            }
         })
     });
     view! {
