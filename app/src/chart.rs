@@ -3,6 +3,7 @@
 //! [`crate::figure`] makes plotly's figure of it, [`crate::figure_svg`] a picture that needs no script, and the table
 //! under the chart reads the same value.
 
+mod labels; // names of lines, beside their ends
 mod marks; // from points to marks
 mod wording; // hover texts, titles, notes
 
@@ -19,6 +20,7 @@ use crate::ui::format;
 use crate::url_state::{Across, Percentile};
 use crate::words;
 
+pub use labels::{Label, labels};
 use marks::{ceiling_mark, ceiling_rates, limit, line};
 pub use wording::level_words;
 use wording::{Notes, across_title, title, upward_title};
@@ -152,7 +154,7 @@ pub struct Line {
 
 impl Line {
     /// The marks that the curve runs through.
-    pub fn joined(&self) -> impl Iterator<Item = &Mark> {
+    pub fn joined(&self) -> impl DoubleEndedIterator<Item = &Mark> {
         self.marks.iter().filter(|mark| mark.is_joined())
     }
 }

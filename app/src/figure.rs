@@ -12,7 +12,7 @@ use plotly::layout::{
 use serde::Serialize;
 
 use crate::axis::Axis;
-use crate::chart::{CeilingMark, Chart, Fill, Limit, Line, Mark, Place};
+use crate::chart::{CeilingMark, Chart, Fill, Label, Limit, Line, Mark, Place, labels};
 
 /// Colours and type, read from the page's own style, so that a chart follows the theme.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,18 +160,13 @@ fn sign(mark: &Mark) -> Option<&'static str> {
     mark.glyph().or((mark.fill == Fill::Half).then_some("◐"))
 }
 
-/// The line itself, with its name at its end.
+/// The line itself.
 fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
-    let mut names = vec![String::new(); joined.len().saturating_sub(1)];
-    names.push(line.name.clone());
     bare(
         joined.iter().map(|mark| mark.x).collect(),
         joined.iter().map(|mark| mark.y).collect(),
     )
-    .mode(Mode::LinesText)
-    .text_array(names)
-    .text_position(Position::TopLeft)
-    .text_font(Font::new().size(12).color(colour.to_owned()))
+    .mode(Mode::Lines)
     .line(
         Stroke::new()
             .color(colour.to_owned())
@@ -236,8 +231,10 @@ fn ceiling(
     palette: &Palette,
 ) -> Trace {
     let [low, middle, high] = ceiling_heights(chart, index).map(|fraction| chart.y.at(fraction));
-    let mut x = vec![mark.from, mark.from, mark.from, mark.to, mark.to, mark.to];
-    let mut y = vec![low, high, middle, middle, low, high];
+    let mut x = vec![
+        mark.from, mark.from, mark.from, mark.to, mark.to, mark.to, mark.to,
+    ];
+    let mut y = vec![low, high, middle, middle, low, high, middle];
     if let Some(at) = mark.at {
         x.extend([at, at, at]);
         y.extend([middle, middle, chart.y.bottom()]);
@@ -303,6 +300,9 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
             .show_arrow(false)
             .font(Font::new().size(12).color(palette.muted.clone())),
     );
+    for label in labels(chart) {
+        layout.add_annotation(name(chart, &label, palette));
+    }
     if let Some(limit) = &chart.limit {
         dim_and_line(chart, limit, palette)
             .into_iter()
@@ -311,6 +311,27 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
     // What a person zoomed into stays until the axes change their meaning. The crate has no field for it.
     let revision = json(&format!("{} {}", chart.title, chart.x.log));
     json(&layout).replacen('{', &format!(r#"{{"uirevision":{revision},"#), 1)
+}
+
+/// A line's name at its end, on a ground of its own, so that it can be read over what lies behind it.
+fn name(chart: &Chart, label: &Label<'_>, palette: &Palette) -> Annotation {
+    Annotation::new()
+        .text(escaped(&label.line.name))
+        .x(scaled(&chart.x, label.end.x))
+        .y(scaled(&chart.y, label.end.y))
+        .x_anchor(Anchor::Right)
+        .y_anchor(Anchor::Middle)
+        .x_shift(-7.0)
+        .y_shift(f64::from(label.rise))
+        .border_pad(0.0)
+        .background_color(translucent(&palette.surface, 0.7))
+        .show_arrow(false)
+        .font(Font::new().size(12).color(palette.of(label.line.colour)))
+}
+
+/// A value as plotly's shapes and annotations want it on this axis.
+fn scaled(axis: &Axis, value: f64) -> f64 {
+    if axis.log { value.log10() } else { value }
 }
 
 /// What lies beyond the promise is dimmed; the promise is a dashed line.
@@ -343,7 +364,6 @@ fn dim_and_line(chart: &Chart, limit: &Limit, palette: &Palette) -> [Shape; 2] {
 }
 
 fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
-    let scale = |value: f64| if axis.log { value.log10() } else { value };
     let (values, labels): (Vec<f64>, Vec<String>) = axis.ticks().into_iter().unzip();
     let drawn = PlotlyAxis::new()
         .type_(if axis.log {
@@ -351,7 +371,10 @@ fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
         } else {
             AxisType::Linear
         })
-        .range(AxisRange::new(scale(axis.bottom()), scale(axis.top())))
+        .range(AxisRange::new(
+            scaled(axis, axis.bottom()),
+            scaled(axis, axis.top()),
+        ))
         .grid_color(palette.line.clone())
         .zero_line(false)
         .auto_margin(false)

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::chart::{CeilingMark, Chart, Fill, Line, Mark, Place};
+use crate::chart::{CeilingMark, Chart, Fill, Label, Line, Mark, Place, labels};
 use crate::figure::ceiling_heights;
 
 /// Okabe and Ito's colours in the order of the configurations, for where the page does not say.
@@ -34,8 +34,8 @@ pub fn picture(chart: &Chart) -> String {
         line.marks
             .iter()
             .for_each(|one| mark(&mut svg, chart, line, one));
-        name_at_end(&mut svg, chart, line);
     }
+    names(&mut svg, chart);
     svg.push_str("</svg>");
     svg
 }
@@ -238,18 +238,19 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
     svg.push_str("</svg>");
 }
 
-fn name_at_end(svg: &mut String, chart: &Chart, line: &Line) {
-    let Some(last) = line.joined().last() else {
-        return;
-    };
-    let (x, y) = (across(chart, last.x), down(chart, last.y));
-    let (colour, name) = (series_colour(line.colour), escaped(&line.name));
-    put(
-        svg,
-        format_args!(
-            r#"<text x="{x}%" y="{y}%" dx="-8" dy="-9" text-anchor="end" style="fill:{colour}">{name}</text>"#
-        ),
-    );
+/// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
+fn names(svg: &mut String, chart: &Chart) {
+    for Label { line, end, rise } in labels(chart) {
+        let (x, y) = (across(chart, end.x), down(chart, end.y));
+        let (colour, name) = (series_colour(line.colour), escaped(&line.name));
+        let shift = 4 - rise;
+        put(
+            svg,
+            format_args!(
+                r#"<text x="{x}%" y="{y}%" dx="-8" dy="{shift}" text-anchor="end" style="fill:{colour};paint-order:stroke;stroke:var(--bg);stroke-width:4px">{name}</text>"#
+            ),
+        );
+    }
 }
 
 fn escaped(text: &str) -> String {

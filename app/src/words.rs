@@ -273,17 +273,17 @@ fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) ->
     let compared = compare_ceilings(from, to);
     let change = compared
         .difference
-        .map(|found| format!(", {}", signed_percent(found.relative)))
+        .map(|found| format!(", {}", difference(&found)))
         .unwrap_or_default();
     let remark = compared
         .remark
-        .map(|remark| format!(" ({})", remark.trim_end_matches('.')))
+        .map(|remark| format!(" {remark}"))
         .unwrap_or_default();
     let lead = match to {
         Ceiling::Bracket { .. } => format!("{name} moves it to {}", with_unit(&to, unit)),
         _ => format!("{name}: {}", with_unit(&to, unit)),
     };
-    format!("{lead}: {}{change}{remark}.", verdict(&compared.verdict))
+    format!("{lead}: {}{change}.{remark}", verdict(&compared.verdict))
 }
 
 /// Good tokens per second at the highest rate that surely keeps the SLO, with that rate.

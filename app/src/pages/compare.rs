@@ -252,7 +252,7 @@ fn ceilings(compared: &CompareView) -> Html {
     let rows = (0..compared.configurations.len())
         .map(|index| ceiling_row(compared, index, top))
         .collect();
-    table("ceilings", "Goodput ceilings", heads, rows)
+    table("ceiling-table", "Goodput ceilings", heads, rows)
 }
 
 fn end_of(ceiling: &Ceiling) -> Option<f64> {

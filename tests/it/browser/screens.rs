@@ -14,10 +14,6 @@ async fn every_page_is_calm_wide_and_narrow_light_and_dark() -> anyhow::Result<(
         let browser = Browser::open(width, 900).await?;
         for theme in ["light", "dark"] {
             for page in &pages {
-                // The comparison's tables do not fit a phone yet.
-                if width == 390 && page.contains("/compare") {
-                    continue;
-                }
                 check(&browser, theme, page)
                     .await
                     .map_err(|why| why.context(format!("{page} {width} px {theme}")))?;

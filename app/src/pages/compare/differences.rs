@@ -85,7 +85,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
         <section class="stack" aria-labelledby="equal-rate-heading">
             <h2 id="equal-rate-heading">"At equal rate"</h2>
             <p class="muted small">
-                "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points. A dash says on hover why there is no difference to give."
+                "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged."
             </p>
             <div class="stack" inner_html=tables.into_string()></div>
         </section>
@@ -195,8 +195,8 @@ fn cell(difference: Option<String>, verdict: &Verdict, detail: &str) -> Html {
     let words = words::verdict(verdict);
     let Some(difference) = difference else {
         return html!(
-            r#"<td class="num">{}</td>"#,
-            missing(&words::capital(&words))
+            r#"<td class="num"><abbr class="verdict small" title="{}">not yet judged</abbr></td>"#,
+            words::capital(&words)
         );
     };
     let (tone, word) = match verdict {

@@ -3,7 +3,7 @@
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::compare::CeilingComparison;
-use measure::knobs::Comparability;
+use measure::knobs::{Comparability, Differing, Fact};
 
 use super::{name_of, unit};
 use crate::studio::{CompareView, PairComparison};
@@ -34,69 +34,22 @@ fn lines(compared: &CompareView, pair: &PairComparison) -> Html {
 }
 
 /// The headline by attainment, and the second verdict by percentile.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one arm a finding, read in one piece"
-)]
 pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Option<String>) {
     let candidate = name_of(compared, pair.candidate as usize);
+    let ceiling = |index: usize| compared.configurations.get(index)?.configuration.ceiling;
     if let Comparability::Confounded { differing } = &pair.comparability {
-        let things = words::count(differing.len(), "thing");
-        let verb = if differing.len() == 1 {
-            "differs or is unknown"
-        } else {
-            "differ or are unknown"
-        };
-        return (
-            format!(
-                "No verdict on {candidate}: {things} {verb}, so none can be named as the cause."
-            ),
-            None,
-        );
+        return (withheld(&candidate, differing), None);
     }
-    let ceiling = |index: usize| {
-        compared
-            .configurations
-            .get(index)
-            .and_then(|one| one.configuration.ceiling)
-    };
     let (Some(from), Some(to)) = (ceiling(0), ceiling(pair.candidate as usize)) else {
-        return (
-            format!(
-                "No verdict on {candidate} yet: its points or the baseline's are not all judged."
-            ),
-            None,
-        );
+        let why = "its points or the baseline's are not all judged";
+        return (format!("No verdict on {candidate} yet: {why}."), None);
     };
-    let what = match &pair.comparability {
-        Comparability::OneVariable { differing } => {
-            let name = differing
-                .name
-                .strip_prefix("knob:")
-                .unwrap_or(&differing.name);
-            let value = |fact: &Option<measure::knobs::Fact>| {
-                fact.as_ref()
-                    .map_or("unknown".into(), |fact| fact.value.clone())
-            };
-            format!(
-                "{name} from {} to {}",
-                value(&differing.baseline),
-                value(&differing.candidate)
-            )
-        }
-        Comparability::Identical | Comparability::Confounded { .. } => {
-            format!("{candidate}, in which nothing that is known differs,")
-        }
-    };
-    let unit = unit(compared);
-    let moved = format!(
-        "{} moves the ceiling from {} to {} {unit}",
-        words::capital(&what),
-        format::ceiling(&from),
-        format::ceiling(&to)
-    );
     let first = format!(
-        "{moved}: {}",
+        "{} moves the ceiling from {} to {} {}: {}",
+        words::capital(&cause(&candidate, &pair.comparability)),
+        format::ceiling(&from),
+        format::ceiling(&to),
+        unit(compared),
         pair.ceilings
             .as_ref()
             .map_or("not yet judged.".into(), in_words)
@@ -106,6 +59,34 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         .as_ref()
         .map(|found| format!("By the percentile verdict: {}", in_words(found)));
     (first, second)
+}
+
+fn withheld(candidate: &str, differing: &[Differing]) -> String {
+    let things = words::count(differing.len(), "thing");
+    let verb = if differing.len() == 1 {
+        "differs or is unknown"
+    } else {
+        "differ or are unknown"
+    };
+    format!("No verdict on {candidate}: {things} {verb}, so none can be named as the cause.")
+}
+
+/// What made the difference: the one knob, from one value to the other.
+fn cause(candidate: &str, comparability: &Comparability) -> String {
+    let Comparability::OneVariable { differing } = comparability else {
+        return format!("{candidate}, in which nothing that is known differs,");
+    };
+    let name = differing.name.strip_prefix("knob:");
+    let value = |fact: &Option<Fact>| {
+        fact.as_ref()
+            .map_or("unknown".into(), |fact| fact.value.clone())
+    };
+    format!(
+        "{} from {} to {}",
+        name.unwrap_or(&differing.name),
+        value(&differing.baseline),
+        value(&differing.candidate)
+    )
 }
 
 fn in_words(found: &CeilingComparison) -> String {
@@ -120,7 +101,7 @@ fn in_words(found: &CeilingComparison) -> String {
         .unwrap_or_default();
     let remark = remark
         .as_ref()
-        .map(|remark| format!(" {}.", words::capital(remark.trim_end_matches('.'))))
+        .map(|remark| format!(" {remark}"))
         .unwrap_or_default();
     format!("{}{difference}.{remark}", words::verdict(verdict))
 }
