@@ -93,6 +93,13 @@ impl StudioProcess {
         Ok(answer.error_for_status()?.json().await?)
     }
 
+    /// A point's requests as Parquet.
+    pub async fn records(&self, point: &str) -> anyhow::Result<bytes::Bytes> {
+        let url = format!("{}/api/v1/points/{point}/records.parquet", self.url);
+        let answer = client().get(url).send().await?;
+        Ok(answer.error_for_status()?.bytes().await?)
+    }
+
     /// Waits until the study is finished and returns it.
     pub async fn finished(&self, id: &str) -> anyhow::Result<Value> {
         self.until(id, |study| study["state"] == "finished").await

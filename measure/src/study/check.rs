@@ -200,6 +200,26 @@ fn check_configurations(errors: &mut Errors, spec: &StudySpec) {
             &format!("{field}.knobs"),
         );
     }
+    if let EngineSpec::Endpoint(_) = spec.engine {
+        check_changes(errors, &spec.configurations);
+    }
+}
+
+/// An engine that nobody touches between two configurations has the same knobs in both, whatever is declared.
+fn check_changes(errors: &mut Errors, configurations: &[ConfigurationSpec]) {
+    let mut running = None;
+    for (index, configuration) in configurations.iter().enumerate() {
+        let knobs = &configuration.knobs;
+        match configuration.turn {
+            Turn::OtherEndpoint(_) => {}
+            Turn::Pause { .. } => running = Some(knobs),
+            Turn::AsIs => errors.unless(
+                *running.get_or_insert(knobs) == knobs,
+                format!("configurations[{index}].turn"),
+                "nothing would change the engine before this configuration: choose Pause or a second engine, or declare the same knobs",
+            ),
+        }
+    }
 }
 
 fn check_turn(

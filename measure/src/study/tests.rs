@@ -20,10 +20,12 @@ fn endpoint() -> Endpoint {
 fn on_endpoint(change: impl Fn(&mut Endpoint)) -> StudySpec {
     let mut endpoint = endpoint();
     change(&mut endpoint);
-    StudySpec {
-        engine: EngineSpec::Endpoint(endpoint),
-        ..exercise()
-    }
+    let mut spec = exercise();
+    spec.engine = EngineSpec::Endpoint(endpoint);
+    spec.configurations[1].turn = Turn::Pause {
+        instruction: "restart with --enable-prefix-caching".to_owned(),
+    };
+    spec
 }
 
 /// One change, one error at one field.
@@ -175,6 +177,16 @@ fn endpoints_are_checked() {
         on_endpoint(|e| e.api_key_env = Some("API_KEY".to_owned())).check(),
         []
     );
+}
+
+#[test]
+fn a_change_that_never_happens_is_no_configuration() {
+    let mut spec = on_endpoint(|_| {});
+    spec.configurations[1].turn = Turn::AsIs;
+    let fields: Vec<String> = spec.check().into_iter().map(|error| error.field).collect();
+    assert_eq!(fields, ["configurations[1].turn"]);
+    spec.configurations[1].knobs = spec.configurations[0].knobs.clone();
+    assert_eq!(spec.check(), [], "the same twice tells how much is noise");
 }
 
 #[test]

@@ -304,6 +304,26 @@ impl ConfigurationDraft {
 }
 
 impl Draft {
+    /// Puts another kind of engine under load. The exercise flips a knob of the simulator; an engine that somebody else
+    /// started runs as it is, so there its two configurations make room for one.
+    pub fn take_engine(&mut self, kind: String) {
+        let exercise = Self::from(&StudySpec::goodput_exercise()).configurations;
+        let alone = vec![ConfigurationDraft {
+            name: "as it runs".into(),
+            way: "as_is".into(),
+            ..ConfigurationDraft::default()
+        }];
+        let (from, to) = if kind == "endpoint" {
+            (exercise, alone)
+        } else {
+            (alone, exercise)
+        };
+        if self.configurations == from {
+            self.configurations = to;
+        }
+        self.engine = kind;
+    }
+
     /// Shows every text of the draft, with its place. Knobs with controls are apart: their names are not fixed.
     pub fn each_text(&mut self, show: &mut dyn FnMut(&str, &mut String)) {
         let Self {
@@ -356,7 +376,8 @@ impl Draft {
         self.engine != "endpoint"
     }
 
-    /// A configuration to add: the baseline's values under a name that is free.
+    /// A configuration to add: the baseline's values under a name that is free. An engine that somebody else started
+    /// changes only while the study pauses.
     pub fn next_variant(&self) -> ConfigurationDraft {
         let base = self.configurations.first().cloned().unwrap_or_default();
         let taken = |name: &str| self.configurations.iter().any(|it| it.name == name);
@@ -364,7 +385,12 @@ impl Draft {
             .map(|number| format!("variant {number}"))
             .find(|name| !taken(name))
             .unwrap_or_default();
-        ConfigurationDraft { name, ..base }
+        let way = if self.is_simulated() {
+            base.way
+        } else {
+            "pause".into()
+        };
+        ConfigurationDraft { name, way, ..base }
     }
 }
 
@@ -377,6 +403,20 @@ mod tests {
         for (millis, expected) in [(0, "0"), (1500, "1.5"), (30_000, "30"), (7, "0.007")] {
             assert_eq!(seconds(millis), expected);
         }
+    }
+
+    #[test]
+    fn the_exercises_knob_makes_room_for_an_engine_that_runs() {
+        let exercise = Draft::from(&StudySpec::goodput_exercise());
+        let mut draft = exercise.clone();
+        draft.take_engine("endpoint".into());
+        assert_eq!(draft.configurations.len(), 1);
+        assert_eq!(draft.next_variant().way, "pause");
+        draft.take_engine("simulator".into());
+        assert_eq!(draft, exercise, "and comes back");
+        draft.configurations[0].name = "mine".into();
+        draft.take_engine("endpoint".into());
+        assert_eq!(draft.configurations[0].name, "mine", "what was typed stays");
     }
 
     #[test]

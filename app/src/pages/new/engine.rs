@@ -54,7 +54,7 @@ pub fn EngineSection(
             <Segmented
                 name="engine.kind"
                 label="Kind of engine"
-                bind=bind!(draft, |d| d.engine)
+                bind=Bind::new(move || draft.with(|it| it.engine.clone()), move |kind| draft.update(|it| it.take_engine(kind)))
                 options=vec![("simulator", "Simulator"), ("endpoint", "A running engine")]
             />
             <Show when=move || draft.with(|draft| !draft.is_simulated()) fallback=move || view! { <Simulator form /> }>
