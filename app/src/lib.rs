@@ -91,6 +91,21 @@ fn wake_up(js: &str, wasm: &str) -> String {
     )
 }
 
+/// A page's title with the product's name. The server writes titles into its pages as they are, so there they are
+/// escaped; the browser takes a title as text.
+fn full_title(page: String) -> String {
+    let title = if page.is_empty() {
+        "Goodput Studio".to_owned()
+    } else {
+        format!("{page} · Goodput Studio")
+    };
+    if cfg!(feature = "ssr") {
+        title.replace('&', "&amp;").replace('<', "&lt;")
+    } else {
+        title
+    }
+}
+
 /// The page: header, the route's screen, nothing else.
 #[component]
 pub fn App() -> impl IntoView {
@@ -98,7 +113,7 @@ pub fn App() -> impl IntoView {
     provide_toasts();
     Effect::new(|_| mark_awake());
     view! {
-        <Title formatter=|title: String| if title.is_empty() { "Goodput Studio".into() } else { format!("{title} · Goodput Studio") } />
+        <Title formatter=full_title />
         <Router>
             <a class="skip-link" href="#main">"Skip to content"</a>
             <header class="site-header">

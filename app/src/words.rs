@@ -2,6 +2,8 @@
 //!
 //! Nothing here measures or judges; it says what `measure` found, with its unit, its interval and its doubts.
 
+pub mod failures; // failed requests
+
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
 use measure::quantile::{Distribution, Estimate};
@@ -183,6 +185,9 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     let Some((baseline, others)) = view.configurations.split_first() else {
         return vec!["This study has no configuration.".into()];
     };
+    if let Some(nothing) = failures::nothing_succeeded(view) {
+        return vec![nothing];
+    }
     let mut sentences = vec![headline(view, baseline, unit)];
     sentences.extend(others.iter().map(|other| moved(baseline, other, unit)));
     sentences

@@ -140,6 +140,12 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
     let launch = launch_action(form, key);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
+        // One press, one study, however often the button hears of it.
+        if launch.pending().get_untracked()
+            || matches!(*launch.value().read_untracked(), Some(Ok(_)))
+        {
+            return;
+        }
         form.attempt();
         form.refused.set(Vec::new());
         match form.draft.with(|draft| StudySpec::try_from(draft)) {

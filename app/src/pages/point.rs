@@ -299,7 +299,7 @@ fn failures(summary: &Summary) -> Html {
     let kinds = summary
         .failures
         .iter()
-        .map(|(kind, count)| (kind.name().replace('_', " "), count.to_string()));
+        .map(|(kind, count)| (words::failures::kind(*kind), count.to_string()));
     html!(r#"<dl class="facts">{}</dl>"#, terms(kinds))
 }
 

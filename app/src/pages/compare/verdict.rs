@@ -82,7 +82,7 @@ fn cause(candidate: &str, comparability: &Comparability) -> String {
             .map_or("unknown".into(), |fact| fact.value.clone())
     };
     format!(
-        "{} from {} to {}",
+        "turning {} from {} to {}",
         name.unwrap_or(&differing.name),
         value(&differing.baseline),
         value(&differing.candidate)

@@ -247,14 +247,9 @@ fn good(judgement: Option<&Judgement>) -> Html {
 }
 
 fn failed(summary: &Summary) -> Html {
-    let kinds: Vec<String> = summary
-        .failures
-        .iter()
-        .map(|(kind, count)| format!("{}: {count}", kind.name()))
-        .collect();
     html!(
         r#"<td class="num" data-label="failed"><span title="{}">{}</span></td>"#,
-        kinds.join(", "),
+        words::failures::list(&summary.failures),
         summary.failed
     )
 }
