@@ -196,35 +196,45 @@ pub fn simulator_knobs() -> Vec<KnobSpec> {
     ]
 }
 
-/// Checks knobs for the simulator; the error names the knob and what is allowed.
-pub fn check_simulator_knobs(knobs: &Knobs) -> Result<(), String> {
+/// A knob that the simulator does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnobError {
+    /// Its name, where the simulator has such a knob.
+    pub knob: Option<String>,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+/// Checks knobs for the simulator; the first error names the knob and what is allowed.
+pub fn check_simulator_knobs(knobs: &Knobs) -> Result<(), KnobError> {
     let specs = simulator_knobs();
     for (name, value) in knobs {
         let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
-            let known = specs
-                .iter()
-                .map(|spec| spec.name)
-                .collect::<Vec<_>>()
-                .join(", ");
-            return Err(format!(
-                "the simulator has no knob {name:?}; it has {known}"
-            ));
+            let known: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+            let known = known.join(", ");
+            return Err(KnobError {
+                knob: None,
+                message: format!("the simulator has no knob {name:?}; it has {known}"),
+            });
         };
-        match (&spec.default, value) {
-            (KnobValue::Switch(_), KnobValue::Switch(_)) => {}
-            (KnobValue::Switch(_), other) => {
-                return Err(format!("{name} must be on or off, got {other}"));
-            }
-            (_, KnobValue::Whole(number)) if (spec.min..=spec.max).contains(number) => {}
-            (_, other) => {
-                return Err(format!(
-                    "{name} must be a whole number from {} to {}, got {other}",
-                    spec.min, spec.max
-                ));
-            }
-        }
+        check_knob(spec, value).map_err(|message| KnobError {
+            knob: Some(name.clone()),
+            message,
+        })?;
     }
     Ok(())
+}
+
+fn check_knob(spec: &KnobSpec, value: &KnobValue) -> Result<(), String> {
+    let KnobSpec { name, min, max, .. } = spec;
+    match (&spec.default, value) {
+        (KnobValue::Switch(_), KnobValue::Switch(_)) => Ok(()),
+        (KnobValue::Switch(_), other) => Err(format!("{name} must be on or off, got {other}")),
+        (_, KnobValue::Whole(number)) if (*min..=*max).contains(number) => Ok(()),
+        (_, other) => Err(format!(
+            "{name} must be a whole number from {min} to {max}, got {other}"
+        )),
+    }
 }
 
 #[cfg(test)]

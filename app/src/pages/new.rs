@@ -7,7 +7,7 @@ mod configurations; // what is flipped
 mod draft; // what was typed, as text
 mod engine; // which engine
 mod form; // the form's signals
-mod keep;
+mod keep; // a reload loses nothing
 mod load; // how hard and how long
 mod more; // warm-up, seed, limits
 mod plan; // time, cost, advice, Launch
@@ -16,8 +16,9 @@ mod section; // a line and the fields behind it
 mod sentence; // the study in words
 mod shared; // lists that several parts show
 mod slo; // what is promised
+mod spoken; // fields as the form calls them
 mod upload; // a ShareGPT file into the studio
-mod workload; // what the requests ask // a reload loses nothing
+mod workload; // what the requests ask
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;

@@ -251,10 +251,11 @@ fn check_knobs(
     engine: &EngineSpec,
     field: &str,
 ) {
-    if let (EngineSpec::Simulator { .. }, Err(message)) =
+    if let (EngineSpec::Simulator { .. }, Err(error)) =
         (engine, check_simulator_knobs(&configuration.knobs))
     {
-        errors.unless(false, field, message);
+        let knob = error.knob.map(|knob| format!("{field}.{knob}"));
+        errors.unless(false, knob.unwrap_or(field.to_owned()), error.message);
     }
     for (name, value) in &configuration.knobs {
         let named = !name.trim().is_empty()

@@ -136,7 +136,7 @@ fn errors_of_configurations_have_their_index() {
     );
     refuses(
         |s| drop(knob(s, "max-num-seqs", KnobValue::Whole(0))),
-        "configurations[1].knobs",
+        "configurations[1].knobs.max-num-seqs",
         "1 to 4096",
     );
     refuses(

@@ -7,6 +7,7 @@ use measure::study::{FieldError, PlannedPoint, StudySpec};
 use super::advice::{Advice, advise, pauses, total_ms};
 use super::form::{Form, section_of};
 use super::sentence::{engine_words, rate_unit};
+use super::spoken::spoken;
 use crate::ui::badge::{Badge, SIMULATED};
 use crate::ui::format;
 
@@ -168,7 +169,7 @@ fn Problems(form: Form, problem: Signal<Option<String>>) -> impl IntoView {
         let (section, id) = (section_of(&field), field.clone());
         view! {
             <li>
-                <button type="button" class="linkish" on:click=move |_| form.go_to(section, id.clone())>{field}</button>
+                <button type="button" class="linkish" on:click=move |_| form.go_to(section, id.clone())>{spoken(&field)}</button>
                 " " {message}
             </li>
         }
