@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -24,6 +25,8 @@ pub struct StudioProcess {
     /// `http://127.0.0.1:PORT`
     pub url: String,
     child: Child,
+    /// Reads the log to its end; what in it speaks of a panic.
+    log: Option<JoinHandle<Vec<String>>>,
 }
 
 impl StudioProcess {
@@ -34,6 +37,7 @@ impl StudioProcess {
             .arg(data_dir)
             .args(extra)
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .context("cannot start target/debug/goodput: run `cargo build -p server`")?;
         let stdout = child.stdout.take().context("no stdout")?;
@@ -45,9 +49,11 @@ impl StudioProcess {
             child.kill()?;
             bail!("goodput serve said {first:?}");
         };
+        let log = Some(listen(&mut child)?);
         Ok(Self {
             url: url.trim().to_owned(),
             child,
+            log,
         })
     }
 
@@ -59,11 +65,30 @@ impl StudioProcess {
     }
 }
 
+/// Passes the log on, and returns at its end what in it speaks of a panic: a page that broke may still have been sent.
+fn listen(child: &mut Child) -> anyhow::Result<JoinHandle<Vec<String>>> {
+    let stderr = child.stderr.take().context("no stderr")?;
+    Ok(std::thread::spawn(move || {
+        let lines = BufReader::new(stderr).lines().map_while(Result::ok);
+        lines
+            .inspect(|line| eprintln!("{line}"))
+            .filter(|line| line.contains(" panicked at "))
+            .collect()
+    }))
+}
+
 impl Drop for StudioProcess {
+    /// Ends the server. A test during which it panicked has failed.
     fn drop(&mut self) {
         // It may be gone already; there is nobody left to tell.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let panics = self.log.take().map(JoinHandle::join);
+        let panics = panics.and_then(Result::ok).unwrap_or_default();
+        assert!(
+            panics.is_empty() || std::thread::panicking(),
+            "the server panicked: {panics:#?}"
+        );
     }
 }
 
