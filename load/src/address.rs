@@ -1,6 +1,6 @@
 //! Where load may go: how a base URL becomes the URL of a route, and which addresses are refused.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use url::{Host, Url};
 
@@ -105,22 +105,44 @@ pub fn resolve(url: &Url) -> Result<Vec<SocketAddr>, AddressError> {
 
 /// Why an address is refused; `None` when it is not.
 fn refusal(address: IpAddr) -> Option<&'static str> {
-    let address = match address {
-        IpAddr::V6(six) => six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4),
-        four => four,
-    };
-    match address {
+    match unwrapped(address) {
+        four if METADATA.contains(&four) => Some("a cloud's metadata address"),
         IpAddr::V4(four) if four.is_link_local() => {
             Some("a link-local address (cloud metadata lives there)")
         }
         IpAddr::V4(four) if four.is_broadcast() => Some("the broadcast address"),
         IpAddr::V6(six) if six.is_unicast_link_local() => Some("a link-local address"),
-        IpAddr::V6(six) if six == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254) => {
-            Some("a cloud's metadata address")
-        }
         any if any.is_unspecified() => Some("the unspecified address"),
         any if any.is_multicast() => Some("a multicast address"),
         _ => None,
+    }
+}
+
+/// Where clouds tell a machine its own secrets, beside the link-local addresses: Alibaba, Azure, Oracle, AWS, Google.
+const METADATA: [IpAddr; 5] = [
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+];
+
+/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
+/// (`64:ff9b::/96` and `64:ff9b:1::/48`) or tunnelled (6to4, `2002::/16`). Any other address is itself.
+pub fn unwrapped(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(six) = address else {
+        return address;
+    };
+    let parts = six.segments();
+    let four = |high: u16, low: u16| IpAddr::V4((u32::from(high) << 16 | u32::from(low)).into());
+    match parts {
+        [0, 0, 0, 0, 0, 0xffff, high, low] => four(high, low),
+        // Not `::` and `::1`, which are addresses of their own.
+        [0, 0, 0, 0, 0, 0, high, low] if 0 < high || 1 < low => four(high, low),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => four(high, low),
+        [0x64, 0xff9b, 1, _, _, _, high, low] => four(high, low),
+        [0x2002, high, low, ..] => four(high, low),
+        _ => address,
     }
 }
 
@@ -209,6 +231,43 @@ mod tests {
         // The URL parser reads these as 169.254.169.254 too.
         refused("http://0xa9fea9fe/", true);
         refused("http://2852039166/", true);
+    }
+
+    #[test]
+    fn metadata_addresses_are_refused_in_every_dress() {
+        for host in [
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "::169.254.169.254",
+            "::ffff:100.100.100.200",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b::a83f:8110",
+            "64:ff9b:1::a9fe:a9fe",
+            "2002:a9fe:a9fe::1",
+            "2002:6464:64c8::",
+        ] {
+            let address = host.parse().expect(host);
+            assert!(refusal(address).is_some(), "{host}");
+        }
+    }
+
+    #[test]
+    fn other_addresses_in_these_dresses_are_judged_as_what_they_are() {
+        for (dressed, bare) in [
+            ("::ffff:127.0.0.1", "127.0.0.1"),
+            ("::10.0.0.5", "10.0.0.5"),
+            ("64:ff9b::10.0.0.5", "10.0.0.5"),
+            ("2002:a00:5::", "10.0.0.5"),
+            ("::1", "::1"),
+            ("fd00::5", "fd00::5"),
+        ] {
+            let address = dressed.parse().expect(dressed);
+            assert_eq!(unwrapped(address).to_string(), bare);
+            assert_eq!(refusal(address), None, "{dressed}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use measure::study::{Api, Endpoint};
+use measure::study::{Api, Endpoint, is_variable_name};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Request};
 use tokio::runtime::{Builder, Runtime};
@@ -40,11 +40,9 @@ pub enum EngineError {
     #[error(transparent)]
     Address(AddressError),
     /// Its API key.
-    #[error(
-        "the environment variable {name} that should hold the engine's API key is not set; set it where the server runs"
-    )]
+    #[error("{} that should hold the engine's API key is not set; {mend}", variable(name), mend = no_key_mend(name))]
     NoKey {
-        /// The variable.
+        /// The variable, as it was given.
         name: String,
     },
     /// A header, or the API key as a header.
@@ -59,6 +57,23 @@ pub enum EngineError {
     /// The threads that make the load.
     #[error("the load threads could not be started")]
     Runtime(#[source] std::io::Error),
+}
+
+/// A variable in words. A text that is hardly one may be the key itself, which nothing repeats.
+pub(crate) fn variable(name: &str) -> String {
+    if is_variable_name(name) {
+        format!("the environment variable {name}")
+    } else {
+        "the environment variable".to_owned()
+    }
+}
+
+fn no_key_mend(name: &str) -> &'static str {
+    if is_variable_name(name) {
+        "set it where the load is made"
+    } else {
+        "name it as it is set, such as VLLM_API_KEY; never write the key itself"
+    }
 }
 
 /// A client for one endpoint, with threads of its own. Connections live as long as it does.

@@ -22,7 +22,7 @@ mod warmup; // before the clock // one point
 
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use plan::{PlannedRequest, PlannedSession, PointPlan};
-pub use probe::{Probe, ProbeError, probe, reset_prefix_cache};
+pub use probe::{NoModels, Probe, ProbeError, probe, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{PointSpec, PromptError, plan_point};
 pub use runner::{PointError, PointRun, run_point};

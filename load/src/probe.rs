@@ -3,6 +3,8 @@
 //! Asks a handful of well-known paths, each in bounded time and size, and passes on parsed fields only, so that an
 //! address that is no engine gives nothing away.
 
+mod error; // why nothing can be said
+
 use std::time::Duration;
 
 use measure::knobs::{Fact, Facts, Source};
@@ -15,6 +17,8 @@ use url::Url;
 use crate::address::{self, AddressError};
 use crate::connection;
 use crate::engine::{self, EngineError};
+
+pub use error::{NoModels, ProbeError};
 
 /// Most bytes read of one answer.
 const ANSWER_LIMIT: usize = 1 << 20;
@@ -38,42 +42,6 @@ pub struct Probe {
     pub has_metrics: bool,
     /// Whether its prefix cache can be reset from outside.
     pub can_reset_cache: bool,
-}
-
-/// Why nothing can be said of a URL.
-#[derive(Debug, thiserror::Error)]
-pub enum ProbeError {
-    /// The endpoint itself: its URL, key or headers.
-    #[error(transparent)]
-    Endpoint(EngineError),
-    /// No connection.
-    #[error("nothing answers there ({why}); start the engine, or check host and port")]
-    Unreachable {
-        /// What the connection said.
-        why: String,
-    },
-    /// Silence.
-    #[error("the engine did not answer within {} ms; it may still be loading its model", waited.as_millis())]
-    NoAnswer {
-        /// The limit.
-        waited: Duration,
-    },
-    /// It wants a key.
-    #[error(
-        "the engine refuses to list its models with status {status}; name the environment variable that holds its API key"
-    )]
-    Unauthorized {
-        /// 401 or 403.
-        status: u16,
-    },
-    /// It answers, but not as an engine does.
-    #[error(
-        "no OpenAI-compatible engine answers there (its /v1/models gave status {status}); check port and path"
-    )]
-    NoEngine {
-        /// The status.
-        status: u16,
-    },
 }
 
 /// Finds out what is behind an endpoint's URL, within `limit`.
@@ -115,10 +83,34 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// The list of models, or what the status says instead. `key` is the variable whose key was sent.
+    fn models(&self, key: Option<&str>) -> Result<Value, ProbeError> {
+        let status = self.status;
+        let none = |what| ProbeError::NoEngine { what };
+        match (status, key) {
+            (401 | 403, Some(name)) => Err(ProbeError::KeyRefused {
+                status,
+                name: name.to_owned(),
+            }),
+            (401 | 403, None) => Err(ProbeError::Unauthorized { status }),
+            (429 | 502..=504, _) => Err(ProbeError::Busy { status }),
+            (500.., _) => Err(ProbeError::Failing { status }),
+            _ if !self.is_ok() => Err(none(NoModels::Status(status))),
+            _ => self
+                .json()
+                .filter(|json| json["data"].is_array())
+                .ok_or(none(NoModels::Other)),
+        }
+    }
+}
+
 struct Asker {
     http: Client,
     base: String,
     headers: HeaderMap,
+    /// The variable that the API key came from.
+    key: Option<String>,
 }
 
 impl Asker {
@@ -139,6 +131,7 @@ impl Asker {
             http,
             base,
             headers: engine::headers(endpoint)?,
+            key: endpoint.api_key_env.clone(),
         })
     }
 
@@ -191,12 +184,7 @@ impl Asker {
             .ask(Method::GET, "v1/models")
             .await
             .map_err(unreachable)?;
-        let models = match (listed.status, listed.json()) {
-            (status @ (401 | 403), _) => return Err(ProbeError::Unauthorized { status }),
-            (status, json) => json
-                .filter(|json| json["data"].is_array())
-                .ok_or(ProbeError::NoEngine { status })?,
-        };
+        let models = listed.models(self.key.as_deref())?;
         let found = Found {
             version: self.json("version").await,
             props: self.json("props").await,

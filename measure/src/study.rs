@@ -15,9 +15,11 @@ use crate::units::{Level, Nanos, Seed};
 use crate::workload::Workload;
 
 mod check; // can it run
+mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
 mod plan; // its points
 
+pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
 
 /// The wire dialect of an endpoint.
@@ -44,6 +46,7 @@ impl Api {
 
 /// An engine that already runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Endpoint {
     /// Base URL, with or without `/v1`.
     pub url: String,
@@ -51,17 +54,18 @@ pub struct Endpoint {
     pub api: Api,
     /// The model asked for.
     pub model: String,
-    /// Name of the environment variable (of the server) that holds the API key. The key itself is never stored.
+    /// Name of the environment variable (of the server) that holds the API key: it ends in `_API_KEY`. The key itself is
+    /// never stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
-    /// Extra headers. Not for secrets.
+    /// Extra headers. Those that carry credentials are refused.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
 }
 
 /// The study's engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum EngineSpec {
     /// The built-in simulator, started anew for each configuration. Its results are badged *simulated* everywhere.
     Simulator {
@@ -74,7 +78,7 @@ pub enum EngineSpec {
 
 /// How a configuration's knob values come about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "way")]
+#[serde(rename_all = "snake_case", tag = "way", deny_unknown_fields)]
 pub enum Turn {
     /// The study's engine as it is (the simulator takes the knobs; an endpoint is left alone).
     #[default]
@@ -90,6 +94,7 @@ pub enum Turn {
 
 /// One configuration of the study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConfigurationSpec {
     /// Its name on every page: `caching on`.
     pub name: String,
@@ -103,6 +108,7 @@ pub struct ConfigurationSpec {
 
 /// How long a point is: requests enough, time enough, both bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PointLength {
     /// At least so many requests (100 at the very least gives a p95 an interval; 368 a p99).
     pub min_requests: u32,
@@ -114,6 +120,7 @@ pub struct PointLength {
 
 /// A study, as a person states it. The same check runs in the browser and in the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StudySpec {
     /// Its name.
     pub name: String,

@@ -19,7 +19,7 @@ pub use filter::{Drop, filter_sharegpt};
 
 /// Lengths in tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Lengths {
     /// Every request alike: a toy, and badged so.
     Fixed {
@@ -46,6 +46,7 @@ pub enum Lengths {
 
 /// Which rows of a ShareGPT file are used (the field's usual limits, in tokens). See docs/glossary.md, "ShareGPT filter".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ShareGptFilter {
     /// Shortest prompt kept.
     pub min_prompt: u32,
@@ -70,7 +71,7 @@ impl Default for ShareGptFilter {
 
 /// A workload, as a person states it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Workload {
     /// Multi-turn sessions with ShareGPT's lengths and turns, lengths scaled by a factor that is always shown.
     ShareGptShaped {

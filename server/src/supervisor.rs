@@ -4,6 +4,7 @@
 //! Nothing is retried by itself: half a measurement is none.
 
 mod control; // how others reach a running study
+mod hindrance; // why an engine cannot be measured, and the mend
 mod point; // one point, from its prompts to its row
 mod run; // one study, from its claim to its end
 mod site; // the engine of one configuration, ready to be measured

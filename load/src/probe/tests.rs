@@ -83,3 +83,36 @@ fn no_field_is_longer_than_its_bound() {
     let probe = found(json!({ "id": long })).probe(false, false);
     assert_eq!(probe.models, ["x".repeat(FIELD_LIMIT)]);
 }
+
+#[track_caller]
+fn answers(status: u16, body: &str, key: Option<&str>, mend: &str) {
+    let answer = Answer {
+        status,
+        body: body.into(),
+    };
+    let error = answer.models(key).expect_err("no models").to_string();
+    assert!(error.contains(mend), "{status}: {error}");
+}
+
+#[test]
+fn what_stands_in_place_of_the_models_has_its_own_mend() {
+    let page = "<!doctype html><title>Hello</title>";
+    answers(200, page, None, "web page); check port and path");
+    answers(404, page, None, "status 404); check port and path");
+    answers(301, page, None, "status 301); check port and path");
+    answers(401, "", None, "name the environment variable");
+    answers(403, "", None, "name the environment variable");
+    let key = Some("VLLM_API_KEY");
+    answers(
+        401,
+        "",
+        key,
+        "right key into the environment variable VLLM_API_KEY",
+    );
+    let typed = Some("sk-SECRET");
+    answers(401, "", typed, "right key into the environment variable");
+    for status in [429, 502, 503, 504] {
+        answers(status, page, None, "wait until it is ready");
+    }
+    answers(500, page, None, "its own log says why");
+}

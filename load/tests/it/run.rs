@@ -544,6 +544,21 @@ async fn a_missing_key_names_its_variable() {
     assert!(error.contains("GOODPUT_NO_SUCH_KEY"), "{error}");
 }
 
+#[tokio::test]
+async fn a_key_typed_in_place_of_its_variable_is_not_repeated() {
+    let server = quick();
+    let endpoint = Endpoint {
+        api_key_env: Some("sk-live-SECRETKEY".into()),
+        ..endpoint(&server)
+    };
+    let error = Engine::connect(&endpoint, EngineOptions::default())
+        .err()
+        .expect("no key")
+        .to_string();
+    assert!(!error.contains("SECRET"), "{error}");
+    assert!(error.contains("never write the key itself"), "{error}");
+}
+
 #[derive(Default)]
 struct Recorder(std::sync::Mutex<Vec<Progress>>);
 

@@ -87,18 +87,13 @@ fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
         format!("{field}.model"),
         "name the model; a probe lists them",
     );
-    let key = endpoint.api_key_env.as_deref().is_none_or(is_variable_name);
-    errors.unless(
-        key,
-        format!("{field}.api_key_env"),
-        "name an environment variable; never write the key itself",
-    );
-}
-
-/// Letters, digits and underscores, no digit first. A key typed here by mistake hardly ever passes.
-fn is_variable_name(name: &str) -> bool {
-    let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    letters && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.len() <= 100
+    for FieldError {
+        field: part,
+        message,
+    } in endpoint.check_credentials()
+    {
+        errors.unless(false, format!("{field}.{part}"), message);
+    }
 }
 
 fn check_levels(errors: &mut Errors, spec: &StudySpec) {

@@ -1,8 +1,11 @@
 //! Who is behind a URL: which engine a URL names, whether it was added on purpose, and what to call it.
 
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 use app::studio::{EngineRow, ProbeReport, ProbeRequest, StudioError};
+use load::address::AddressError;
+use load::{EngineError, ProbeError};
 use measure::knobs::Facts;
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, FieldError, StudySpec, Turn};
 use std::collections::BTreeMap;
@@ -37,10 +40,12 @@ impl LocalStudio {
             api_key_env,
             headers: BTreeMap::new(),
         };
-        probe(&endpoint).await
+        check_credentials(&endpoint)?;
+        probe(&endpoint).await.map_err(unprobed)
     }
 
-    /// Adds an engine, or replaces the one of that name. It is probed, and may be away: what it is then stays open.
+    /// Adds an engine, or replaces the one of that name. It is probed, and may be away: what it is then stays open. What
+    /// could never be used is refused.
     pub(super) async fn add_engine(
         &self,
         name: String,
@@ -54,7 +59,12 @@ impl LocalStudio {
                 "name the model; Probe lists those that the engine serves",
             ));
         }
-        let probe = probe(&endpoint).await.ok();
+        check_credentials(&endpoint)?;
+        let probe = match probe(&endpoint).await {
+            Ok(report) => Some(report),
+            Err(cause) if is_away(&cause) => None,
+            Err(cause) => return Err(unprobed(cause)),
+        };
         let id = self
             .store
             .save_engine(&name, &endpoint, probe.as_ref())
@@ -69,8 +79,16 @@ impl LocalStudio {
     }
 }
 
-async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, StudioError> {
-    let probe = load::probe(endpoint, PROBE_LIMIT).await;
+fn check_credentials(endpoint: &Endpoint) -> Result<(), StudioError> {
+    let fields = endpoint.check_credentials();
+    if fields.is_empty() {
+        Ok(())
+    } else {
+        Err(StudioError::Invalid { fields })
+    }
+}
+
+async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, ProbeError> {
     let load::Probe {
         engine,
         version,
@@ -78,9 +96,7 @@ async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, StudioError> {
         facts,
         has_metrics,
         can_reset_cache,
-    } = probe.map_err(|cause| StudioError::Engine {
-        message: sentence(&cause),
-    })?;
+    } = load::probe(endpoint, PROBE_LIMIT).await?;
     Ok(ProbeReport {
         engine,
         version,
@@ -89,6 +105,31 @@ async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, StudioError> {
         has_metrics,
         can_reset_cache,
     })
+}
+
+/// Whether the engine may well be there another time, as it was described.
+fn is_away(cause: &ProbeError) -> bool {
+    match cause {
+        ProbeError::Endpoint(EngineError::Address(AddressError::Unresolved { .. })) => true,
+        ProbeError::Endpoint(_) => false,
+        _ => true,
+    }
+}
+
+/// What was typed wrong stands at its field; the rest is the engine's.
+fn unprobed(cause: ProbeError) -> StudioError {
+    let message = sentence(&cause);
+    let field = match &cause {
+        _ if is_away(&cause) => return StudioError::Engine { message },
+        ProbeError::Endpoint(EngineError::Address(_)) => "url",
+        ProbeError::Endpoint(EngineError::NoKey { .. }) => "api_key_env",
+        ProbeError::Endpoint(EngineError::Header { name }) if name == "authorization" => {
+            "api_key_env"
+        }
+        ProbeError::Endpoint(EngineError::Header { .. }) => "headers",
+        _ => return internal(cause),
+    };
+    invalid(field, message)
 }
 
 /// An error with its whole chain, in one line.
@@ -124,15 +165,38 @@ pub(crate) fn base_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The engine that a URL loads: its host and port, whatever the path. All names of the own machine are one.
-pub(crate) fn identity(url: &Url) -> String {
+/// The engine that a URL loads, whatever the path: host and port as written, and each address that the host has, so
+/// that two spellings of one engine share one of these. All names and addresses of the own machine are one.
+fn identity(url: &Url) -> Vec<String> {
+    let port = url.port_or_known_default().unwrap_or(0);
     let host = url.host_str().unwrap_or_default();
-    let own = host == "localhost"
-        || host.ends_with(".localhost")
-        || host.starts_with("127.")
-        || host == "[::1]";
-    let host = if own { "127.0.0.1" } else { host };
-    format!("{host}:{}", url.port_or_known_default().unwrap_or(0))
+    let written = if host == "localhost" || host.ends_with(".localhost") {
+        OWN.to_string()
+    } else {
+        host.to_owned()
+    };
+    // A host that is away, or refused, is known by its name alone.
+    let addresses = load::address::resolve(url).unwrap_or_default();
+    let addresses = addresses.iter().map(|it| canonical(it.ip()).to_string());
+    let named = (addresses.len() == 0 || url.domain().is_some()).then_some(written);
+    let mut all: Vec<String> = addresses
+        .chain(named)
+        .map(|host| format!("{host}:{port}"))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The own machine.
+const OWN: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// One spelling of an address: IPv4 where it stands for one, loopback where it is the own machine's.
+fn canonical(address: IpAddr) -> IpAddr {
+    let address = load::address::unwrapped(address);
+    // Only an own address can be bound. Nothing is sent.
+    let is_own = address.is_loopback() || UdpSocket::bind((address, 0)).is_ok();
+    if is_own { OWN } else { address }
 }
 
 /// All endpoints of a study, each with the field that names it.
@@ -149,11 +213,12 @@ pub(crate) fn endpoints(spec: &StudySpec) -> Vec<(String, &Endpoint)> {
     found
 }
 
-/// Identities of all engines that a study puts under load, sorted.
+/// Identities of all engines that a study puts under load, sorted. Looks hosts up: not for threads that must not wait.
 pub(crate) fn identities(spec: &StudySpec) -> Vec<String> {
     let mut all: Vec<String> = endpoints(spec)
         .iter()
-        .filter_map(|(_, it)| Some(identity(&base_url(&it.url).ok()?)))
+        .filter_map(|(_, it)| base_url(&it.url).ok())
+        .flat_map(|url| identity(&url))
         .collect();
     if matches!(spec.engine, EngineSpec::Simulator { .. }) {
         all.push(SIMULATOR.to_owned());
@@ -182,17 +247,21 @@ fn check_endpoint(field: String, endpoint: &Endpoint, added: &[EngineRow]) -> Op
         Ok(url) => url,
         Err(why) => return refuse(why),
     };
-    let same = |row: &&EngineRow| base_url(&row.endpoint.url).is_ok_and(|known| known == url);
-    let Some(engine) = added.iter().find(same) else {
+    if let Some(FieldError { message, .. }) = endpoint.check_credentials().pop() {
+        return refuse(message);
+    }
+    let mut same = added
+        .iter()
+        .filter(|row| base_url(&row.endpoint.url).is_ok_and(|known| known == url))
+        .peekable();
+    if same.peek().is_none() {
         return refuse(format!(
             "{} is not among your engines; add it first: load goes only to engines that were added",
             endpoint.url
         ));
-    };
-    let Some(variable) = &endpoint.api_key_env else {
-        return None;
-    };
-    if engine.endpoint.api_key_env.as_ref() != Some(variable) {
+    }
+    let variable = endpoint.api_key_env.as_ref()?;
+    if !same.any(|row| row.endpoint.api_key_env.as_ref() == Some(variable)) {
         return refuse(format!(
             "the engine was added without the key variable {variable}; add it again with it"
         ));
@@ -243,29 +312,74 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(url: &str, base: &str, id: &str) {
+    fn check(url: &str, base: &str, ids: &[&str]) {
         let parsed = base_url(url).expect("a URL");
-        assert_eq!((parsed.as_str(), identity(&parsed).as_str()), (base, id));
+        assert_eq!((parsed.as_str(), identity(&parsed)), (base, owned(ids)));
+    }
+
+    fn owned(ids: &[&str]) -> Vec<String> {
+        ids.iter().map(|id| (*id).to_owned()).collect()
     }
 
     #[test]
     fn one_engine_has_one_identity() {
+        let own = &["127.0.0.1:8000"];
+        for (url, base) in [
+            ("http://LocalHost:8000/v1/", "http://localhost:8000/"),
+            ("http://127.0.0.1:8000", "http://127.0.0.1:8000/"),
+            ("http://127.9.9.9:8000", "http://127.9.9.9:8000/"),
+            ("http://[::1]:8000/", "http://[::1]:8000/"),
+            (
+                "http://[::ffff:127.0.0.1]:8000/x",
+                "http://[::ffff:7f00:1]:8000/x",
+            ),
+            ("http://2130706433:8000/x", "http://127.0.0.1:8000/x"),
+        ] {
+            check(url, base, own);
+        }
+        let far = &["192.0.2.7:443"];
         check(
-            "http://LocalHost:8000/v1/",
-            "http://localhost:8000/",
-            "127.0.0.1:8000",
+            "https://[::ffff:192.0.2.7]/llm/v1",
+            "https://[::ffff:c000:207]/llm",
+            far,
         );
+        check("https://192.0.2.7/other", "https://192.0.2.7/other", far);
         check(
-            "http://127.0.0.1:8000",
-            "http://127.0.0.1:8000/",
-            "127.0.0.1:8000",
+            "https://GPU7.invalid/llm/v1",
+            "https://gpu7.invalid/llm",
+            &["gpu7.invalid:443"],
         );
-        check("http://[::1]:8000/", "http://[::1]:8000/", "127.0.0.1:8000");
-        check(
-            "https://GPU7.example/llm/v1",
-            "https://gpu7.example/llm",
-            "gpu7.example:443",
-        );
+    }
+
+    fn row(api_key_env: Option<&str>) -> EngineRow {
+        let endpoint = Endpoint {
+            url: "http://127.0.0.1:8000".into(),
+            api: Default::default(),
+            model: "m".into(),
+            api_key_env: api_key_env.map(Into::into),
+            headers: BTreeMap::new(),
+        };
+        EngineRow {
+            id: uuid::Uuid::nil(),
+            name: "x".into(),
+            endpoint,
+            probe: None,
+        }
+    }
+
+    #[test]
+    fn any_engine_of_the_url_may_have_the_key() {
+        let added = [row(None), row(Some("EDGE_UNSET_API_KEY"))];
+        let wanted = |key| {
+            check_endpoint("engine".into(), &row(key).endpoint, &added).map(|error| error.message)
+        };
+        assert_eq!(wanted(None), None);
+        let known = wanted(Some("EDGE_UNSET_API_KEY")).expect("it is not set");
+        assert!(known.contains("no environment variable"), "{known}");
+        let unknown = wanted(Some("OTHER_API_KEY")).expect("nobody added it");
+        assert!(unknown.contains("without the key variable"), "{unknown}");
+        let never = wanted(Some("PATH")).expect("never sent");
+        assert!(never.contains("never sent"), "{never}");
     }
 
     #[test]

@@ -35,6 +35,8 @@ impl LocalStudio {
             return Err(StudioError::Invalid { fields });
         }
         let engine = engines::engine_words(&spec, &Facts::new());
+        let looked_up = spec.clone();
+        let identities = tokio::task::spawn_blocking(move || engines::identities(&looked_up));
         let study = NewStudy {
             id: Uuid::now_v7(),
             spec: &spec,
@@ -42,7 +44,7 @@ impl LocalStudio {
             engine: &engine,
             search: &engines::search_text(&spec, &[], &engine),
             simulated: matches!(spec.engine, EngineSpec::Simulator { .. }),
-            engines: &engines::identities(&spec),
+            engines: &identities.await.map_err(internal)?,
         };
         self.store.insert_study(&study).await.map_err(internal)?;
         Ok(study.id)

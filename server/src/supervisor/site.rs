@@ -7,6 +7,7 @@ use load::{Engine, EngineOptions, Probe};
 use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
+use super::hindrance::hindrance;
 use super::run::{Halt, Run};
 use crate::store::FactsChange;
 use crate::studio::engines::{PROBE_LIMIT, engine_words, search_text, sentence};
@@ -200,7 +201,7 @@ fn start_simulator(
 /// What is behind the endpoint, or why nothing can be measured there.
 pub(super) async fn probe(endpoint: &Endpoint) -> Result<Probe, Halt> {
     let probe = load::probe(endpoint, PROBE_LIMIT).await;
-    probe.map_err(|cause| Halt::Failed(format!("The engine does not answer: {}. Start it and resume the study; finished points are kept.", sentence(&cause))))
+    probe.map_err(|cause| Halt::Failed(hindrance(&cause)))
 }
 
 /// The model asked for must be one that the engine serves; the simulator serves one and needs no name.

@@ -188,7 +188,7 @@ fn Address(typed: Typed, asked: Asked) -> impl IntoView {
         </div>
         <div class="columns">
             <SelectField id="add.api" label="Dialect" bind=Bind::signal(typed.api) options=Signal::stored(dialects()) />
-            <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server. The key itself is never stored." error=asked.error("api_key_env", false) />
+            <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server whose name ends in _API_KEY. The key itself is never stored." error=asked.error("api_key_env", false) />
         </div>
     }
     .erased()

@@ -9,7 +9,7 @@ fn endpoint(url: &str) -> Endpoint {
         url: url.into(),
         api: Api::OpenAiCompletions,
         model: "llama-8b".into(),
-        api_key_env: Some("ENGINE_KEY".into()),
+        api_key_env: Some("ENGINE_API_KEY".into()),
         headers: BTreeMap::from([("x-team".to_owned(), "serving".to_owned())]),
     }
 }
