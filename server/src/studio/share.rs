@@ -1,7 +1,9 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
+mod plain; // what a stranger may read of settings
+
 use app::studio::{ShareRow, StudioError, StudyState, StudyView};
-use measure::knobs::KnobValue;
+use measure::knobs::Fact;
 use measure::study::{Endpoint, EngineSpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -84,9 +86,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A view without engine URL, host, key variable, headers, note and whatever people or engines wrote freely.
+/// A view without engine URL, host, key variable, headers, note, tags and every setting that could hold an address. Names
+/// of the study and its configurations stay: they are what the link is about.
 fn stripped(mut view: StudyView) -> StudyView {
-    view.note = String::new();
+    view.note.clear();
+    view.tags.clear();
     view.problem = view.problem.map(|_| generic_problem(view.state).to_owned());
     if let EngineSpec::Endpoint(endpoint) = &mut view.spec.engine {
         strip_endpoint(endpoint);
@@ -102,19 +106,15 @@ fn stripped(mut view: StudyView) -> StudyView {
             Turn::Pause { instruction } => instruction.clear(),
             Turn::AsIs => {}
         }
-        for value in spec.knobs.values_mut() {
-            if let KnobValue::Word(word) = value {
-                *word = without_folders(word);
-            }
-        }
+        spec.knobs = plain::knobs(&spec.knobs);
     }
     for configuration in &mut view.configurations {
-        configuration
-            .facts
-            .retain(|name, _| !matches!(name.as_str(), "url" | "host" | "hostname"));
-        for fact in configuration.facts.values_mut() {
-            fact.value = without_folders(&fact.value);
-        }
+        let facts = std::mem::take(&mut configuration.facts).into_iter();
+        let shown = facts.filter_map(|(name, fact)| {
+            let value = plain::fact(&name, &fact.value)?;
+            Some((name, Fact { value, ..fact }))
+        });
+        configuration.facts = shown.collect();
     }
     view
 }
@@ -123,18 +123,7 @@ fn strip_endpoint(endpoint: &mut Endpoint) {
     endpoint.url.clear();
     endpoint.api_key_env = None;
     endpoint.headers.clear();
-    endpoint.model = without_folders(&endpoint.model);
-}
-
-/// Engines that serve a file name it by its path, which names people and machines.
-fn without_folders(name: &str) -> String {
-    let is_path = name.starts_with(['/', '~', '.']) || name.contains('\\') || name.contains("://");
-    let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    if is_path {
-        last.to_owned()
-    } else {
-        name.to_owned()
-    }
+    endpoint.model = plain::model(&endpoint.model);
 }
 
 fn generic_problem(state: StudyState) -> &'static str {
@@ -147,15 +136,6 @@ fn generic_problem(state: StudyState) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_model_that_is_a_path_keeps_its_file_name_only() {
-        assert_eq!(without_folders("/home/ada/models/gemma.gguf"), "gemma.gguf");
-        assert_eq!(
-            without_folders("meta-llama/Llama-3.1-8B"),
-            "meta-llama/Llama-3.1-8B"
-        );
-    }
 
     #[test]
     fn tokens_are_hex() {

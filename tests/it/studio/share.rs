@@ -107,9 +107,20 @@ async fn a_link_names_no_engine_and_no_person() {
         spec.configurations[0]
             .knobs
             .insert("adapter".into(), "/mnt/secret/lora".into());
+        for (name, value) in [
+            ("kv-connector", "http://secret.internal:9000"),
+            ("host", "secret"),
+            ("cmd", "--host secret.corp"),
+            ("max-num-seqs", "64"),
+            ("schedule-policy", "lpm"),
+        ] {
+            let knobs = &mut spec.configurations[0].knobs;
+            knobs.insert(name.into(), value.into());
+        }
         let id = studio.launch(&ME, spec).await?;
         let note = StudyEdit {
             note: Some("secret".into()),
+            tags: Some(vec!["secret".into()]),
             ..Default::default()
         };
         studio.edit(&ME, id, note).await?;
@@ -120,6 +131,7 @@ async fn a_link_names_no_engine_and_no_person() {
             "{text}"
         );
         assert!(text.contains("m.gguf"));
+        assert!(text.contains("lpm") && text.contains("64"), "{text}");
         Ok(())
     })
     .await;

@@ -59,7 +59,7 @@ pub fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
     };
     view! {
         <Dialog open id="share-heading" title="Share">
-            <p>"Whoever has the link sees the curves, the points and the recorded facts, without signing in. Engine address, prompts, answers and your note stay here."</p>
+            <p>"Whoever has the link sees the names of the study and its configurations, the curves, the points and the recorded facts, without signing in. Engine address, prompts, answers, your tags and note, and settings that could hold an address stay here."</p>
             <p class="notice" data-tone="bad" role="alert" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
             {shared(move || fresh.get().map(|link| view! { <FreshLink link /> }))}
             <ul class="stack tight shares">
