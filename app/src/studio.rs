@@ -246,6 +246,7 @@ pub enum LiveEvent {
 
 /// Change to a study's name, tags or note; what is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StudyEdit {
     /// New name.
     pub name: Option<String>,
@@ -257,12 +258,13 @@ pub struct StudyEdit {
 
 /// What to probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProbeRequest {
     /// Base URL, with or without `/v1`.
     pub url: String,
     /// Dialect.
     pub api: Api,
-    /// Name of the environment variable that holds the API key.
+    /// Name of the environment variable that holds the API key; it ends in `_API_KEY`.
     pub api_key_env: Option<String>,
 }
 

@@ -200,8 +200,9 @@ fn presented(request: &Request) -> Vec<String> {
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok());
     let bearer = bearer
-        .and_then(|value| value.strip_prefix("Bearer "))
-        .map(|token| token.trim().to_owned());
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim().to_owned());
     let cookie = CookieJar::from_headers(headers)
         .get(COOKIE)
         .map(|cookie| cookie.value().to_owned());

@@ -73,6 +73,11 @@ impl From<StudioError> for ApiError {
 }
 
 impl ApiError {
+    /// The limit of every body but a data set.
+    pub fn too_large() -> Self {
+        Self::TooLarge("the body is larger than 1 MiB; send less at once".into())
+    }
+
     /// Its status and its word.
     pub fn status(&self) -> (StatusCode, &'static str) {
         match self {

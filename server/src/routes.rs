@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRef, MatchedPath, Request};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::http::header;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::get;
 use leptos::config::LeptosOptions;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +16,7 @@ use tower_http::trace::TraceLayer;
 use crate::assets::{self, Site};
 use crate::auth::{self, Access, login};
 use crate::config::Config;
+use crate::error::ApiError;
 use crate::guard::limit::Limit;
 use crate::guard::{self, Guard, headers};
 use crate::studio::LocalStudio;
@@ -77,7 +80,8 @@ pub fn router(edge: Edge) -> Router {
         .merge(shared)
         .merge(api::router())
         .merge(pages::router(&edge))
-        .layer(RequestBodyLimitLayer::new(MAX_BODY));
+        .layer(RequestBodyLimitLayer::new(MAX_BODY))
+        .layer(from_fn(refuse_large));
     bounded
         .merge(api::uploads())
         .layer(from_fn_with_state(edge.clone(), auth::require))
@@ -85,6 +89,16 @@ pub fn router(edge: Edge) -> Router {
         .layer(from_fn(headers::secure))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .with_state(edge)
+}
+
+/// A body that says that it is too large is refused before it is read, in words.
+async fn refuse_large(request: Request, next: Next) -> Response {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|bytes| (MAX_BODY as u64) < bytes) {
+        return guard::refuse(request.uri().path(), ApiError::too_large());
+    }
+    next.run(request).await
 }
 
 /// The route, never the address: tokens stand in addresses.

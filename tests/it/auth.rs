@@ -128,6 +128,9 @@ async fn programs_send_the_token_as_bearer() -> anyhow::Result<()> {
             .status
     };
     assert_eq!(with(&format!("Bearer {TOKEN}")).await, 200);
+    assert_eq!(with(&format!("bearer {TOKEN}")).await, 200);
+    assert_eq!(with(&format!("BEARER  {TOKEN}")).await, 200);
+    assert_eq!(with(&format!("Basic {TOKEN}")).await, 401);
     assert_eq!(with("Bearer another-token-of-some-length").await, 401);
     assert_eq!(with(TOKEN).await, 401);
     assert_eq!(

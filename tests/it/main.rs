@@ -7,6 +7,7 @@ mod bench; // goodput bench
 mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
 mod pages; // what people typed is text in them
+mod refusals; // what is refused, and in which words
 mod restart; // a killed server loses nothing
 mod store; // studies and what they measured, on both databases
 mod store_records; // a point's records as Parquet

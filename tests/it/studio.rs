@@ -150,7 +150,7 @@ async fn a_study_that_cannot_run_says_why_at_each_field() {
             .insert("max-num-seqs".into(), "-1".into());
         assert_eq!(
             invalid_fields(studio.launch(&ME, spec).await),
-            ["configurations[0].knobs"]
+            ["configurations[0].knobs.max-num-seqs"]
         );
         Ok(())
     })

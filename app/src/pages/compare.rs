@@ -35,15 +35,7 @@ pub fn ComparePage() -> impl IntoView {
     let asked = Memo::new(move |_| query.with(asked));
     let compared = reading(
         move || asked.get(),
-        async |(ids, slo): (Vec<Uuid>, Option<Slo>)| {
-            if ids.len() < 2 {
-                return Err(StudioError::Conflict {
-                    message: "a comparison needs two configurations: open one from a study's page"
-                        .into(),
-                });
-            }
-            compare(ids, slo).await
-        },
+        async |(ids, slo): (Option<Vec<Uuid>>, Option<Slo>)| compare(enough(ids)?, slo).await,
     );
     view! {
         <Suspense fallback=|| view! { <p class="page muted">"Comparing…"</p> }>
@@ -58,15 +50,23 @@ pub fn ComparePage() -> impl IntoView {
     .erased()
 }
 
-/// The configurations and the SLO that a query asks for; what cannot be read is left out.
-fn asked(query: &ParamsMap) -> (Vec<Uuid>, Option<Slo>) {
-    let ids = query
-        .get_all("c")
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|id| id.parse().ok())
-        .collect();
+/// The configurations (`None` where an id cannot be read) and the SLO that a query asks for.
+fn asked(query: &ParamsMap) -> (Option<Vec<Uuid>>, Option<Slo>) {
+    let ids = query.get_all("c").unwrap_or_default();
+    let ids = ids.iter().map(|id| id.parse().ok()).collect();
     (ids, query.get("slo").and_then(|text| text.parse().ok()))
+}
+
+/// The configurations, if they make a comparison.
+fn enough(ids: Option<Vec<Uuid>>) -> Result<Vec<Uuid>, StudioError> {
+    let none = |what: &str| StudioError::NotFound { what: what.into() };
+    match ids {
+        None => Err(none("configuration")),
+        Some(ids) if ids.len() < 2 => Err(none(
+            "comparison: it needs two configurations; open one from a study's page",
+        )),
+        Some(ids) => Ok(ids),
+    }
 }
 
 /// The comparison of these configurations as a link.

@@ -1,6 +1,7 @@
 //! What is sent, read with errors at fields.
 
 use app::studio::StudioError;
+use axum::extract::path::ErrorKind;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -15,10 +16,9 @@ pub struct Json<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let too_large = |_| ApiError::TooLarge("the body is larger than 1 MiB".into());
         let bytes = Bytes::from_request(request, state)
             .await
-            .map_err(too_large)?;
+            .map_err(|_| ApiError::too_large())?;
         read(&bytes).map(Self)
     }
 }
@@ -62,10 +62,18 @@ pub struct Query<T>(pub T);
 
 impl From<PathRejection> for ApiError {
     fn from(rejection: PathRejection) -> Self {
-        Self::NotFound(format!(
-            "no such address: {}",
-            rejection.body_text().to_lowercase()
-        ))
+        let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
+            return Self::NotFound("no such address".into());
+        };
+        Self::NotFound(match failed.kind() {
+            ErrorKind::ParseError { value, .. }
+            | ErrorKind::ParseErrorAtIndex { value, .. }
+            | ErrorKind::ParseErrorAtKey { value, .. }
+            | ErrorKind::DeserializeError { value, .. } => format!(
+                "no such address: {value:?} is no id; ids look like 018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f"
+            ),
+            _ => "no such address".into(),
+        })
     }
 }
 
@@ -98,6 +106,15 @@ mod tests {
             "[0].max_requests: invalid value: integer `-1`, expected u32",
         );
         refused("{}", 422, "body: invalid type: map, expected a sequence");
+    }
+
+    #[test]
+    fn what_nobody_asks_for_is_refused_by_its_name() {
+        refused(
+            r#"[{"min_requests": 1, "max_requests": 1, "seconds": 3, "minutes": 1}]"#,
+            422,
+            "[0].minutes: unknown field `minutes`, expected one of `min_requests`, `max_requests`, `seconds`",
+        );
     }
 
     #[test]

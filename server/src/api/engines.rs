@@ -17,6 +17,7 @@ use crate::routes::Edge;
 
 /// An engine to add.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewEngine {
     /// A name of your own; an engine of the same name is replaced.
     name: String,

@@ -63,10 +63,10 @@ shapes! {
         pub url: String,
         pub api: Api,
         pub model: String,
-        /// Name of the server's environment variable that holds the API key.
+        /// Name of the server's environment variable that holds the API key; it ends in `_API_KEY`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub api_key_env: Option<String>,
-        /// Extra headers. Not for secrets.
+        /// Extra headers. Those that carry credentials are refused.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub headers: BTreeMap<String, String>,
     }

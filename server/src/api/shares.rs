@@ -16,7 +16,7 @@ use crate::routes::Edge;
 
 /// What a link is to be.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct NewShare {
     /// Milliseconds since 1970 after which it no longer works.
     expires_ms: Option<i64>,

@@ -16,6 +16,7 @@ use crate::routes::Edge;
 
 /// An SLO, without its name.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SloText {
     /// As text: `ttft:p95<500ms tpot:p95<50ms attain>=95%`.
     #[schema(value_type = String)]

@@ -1,6 +1,6 @@
 //! Configurations side by side: gathers what is stored, and lets `measure` say what differs and by how much.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use app::studio::{CompareView, ComparedConfiguration, PairComparison, PointView, StudioError};
@@ -38,6 +38,13 @@ pub(crate) async fn compare(
         return Err(invalid(
             "c",
             format!("choose two to {MOST} configurations; the first is the baseline"),
+        ));
+    }
+    let mut seen = HashSet::new();
+    if !ids.iter().all(|id| seen.insert(id)) {
+        return Err(invalid(
+            "c",
+            "a configuration stands here twice; a comparison needs different ones",
         ));
     }
     let mut models: HashMap<Uuid, Arc<Model>> = HashMap::new();

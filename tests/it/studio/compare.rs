@@ -90,10 +90,12 @@ async fn another_seed_is_another_experiment() {
 async fn another_slo_judges_all_points_anew() {
     on_sqlite(&async |place: &Place| {
         let studio = place.studio().await?;
-        let view = finished(&studio, small_study()).await?;
-        let id = view.configurations[0].id;
+        let mut spec = small_study();
+        spec.configurations.push(configuration("again", &[]));
+        let view = finished(&studio, spec).await?;
+        let ids = view.configurations.iter().map(|it| it.id).collect();
         let page = studio
-            .compare(&ME, vec![id, id], Some("e2e:p95<1ms attain>=95%".parse()?))
+            .compare(&ME, ids, Some("e2e:p95<1ms attain>=95%".parse()?))
             .await?;
         let good = |judged: &Option<measure::slo::Judgement>| judged.as_ref().map(|it| it.good);
         assert_eq!(good(&page.configurations[0].points[0].judgement), Some(0));
