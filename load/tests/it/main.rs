@@ -2,6 +2,7 @@
 
 mod case;
 mod double;
+mod key;
 mod recorded;
 mod run;
 mod socket;

@@ -19,7 +19,7 @@ use crate::double::{Double, Ending, Script, stream};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-fn endpoint(server: &Double) -> Endpoint {
+pub fn endpoint(server: &Double) -> Endpoint {
     Endpoint {
         url: server.url(),
         api: Api::OpenAiCompletions,
@@ -50,7 +50,7 @@ fn turn(session: usize, turn: usize, think: u64) -> PlannedRequest {
 }
 
 /// Sessions of so many turns that start at these milliseconds.
-fn plan(discipline: Discipline, starts: &[u64], turns: usize) -> PointPlan {
+pub fn plan(discipline: Discipline, starts: &[u64], turns: usize) -> PointPlan {
     let session = |(index, start): (usize, &u64)| PlannedSession {
         start: Nanos::from_millis(*start),
         turns: (0..turns)
@@ -86,7 +86,7 @@ fn kinds(records: &[RequestRecord]) -> Vec<&'static str> {
     records.iter().map(name).collect()
 }
 
-fn quick() -> Double {
+pub fn quick() -> Double {
     Double::start(|_| stream(3, MS(10), MS(5)))
 }
 
@@ -501,62 +501,6 @@ async fn the_warm_up_comes_first_and_is_not_recorded() {
         .collect();
     assert_eq!((run.records.len(), bodies.len()), (1, 3));
     assert_eq!(bodies[2], "{\"session\":0,\"turn\":0}");
-}
-
-#[tokio::test]
-async fn the_key_and_own_headers_are_sent() {
-    let server = quick();
-    // Cargo sets this variable for every test.
-    let endpoint = Endpoint {
-        api_key_env: Some("CARGO_PKG_NAME".into()),
-        headers: [("x-team".to_owned(), "a".to_owned())].into(),
-        ..endpoint(&server)
-    };
-    let engine = Engine::connect(&endpoint, EngineOptions::default()).expect("engine");
-    run_point(
-        &engine,
-        plan(Discipline::OpenLoop, &[0], 1),
-        Arc::new(()),
-        CancellationToken::new(),
-    )
-    .await
-    .expect("a run");
-    let head = server.seen.requests.lock().expect("lock")[0]
-        .head
-        .to_ascii_lowercase();
-    assert!(
-        head.contains("authorization: bearer load") && head.contains("x-team: a"),
-        "{head}"
-    );
-}
-
-#[tokio::test]
-async fn a_missing_key_names_its_variable() {
-    let server = quick();
-    let endpoint = Endpoint {
-        api_key_env: Some("GOODPUT_NO_SUCH_KEY".into()),
-        ..endpoint(&server)
-    };
-    let error = Engine::connect(&endpoint, EngineOptions::default())
-        .err()
-        .expect("no key")
-        .to_string();
-    assert!(error.contains("GOODPUT_NO_SUCH_KEY"), "{error}");
-}
-
-#[tokio::test]
-async fn a_key_typed_in_place_of_its_variable_is_not_repeated() {
-    let server = quick();
-    let endpoint = Endpoint {
-        api_key_env: Some("sk-live-SECRETKEY".into()),
-        ..endpoint(&server)
-    };
-    let error = Engine::connect(&endpoint, EngineOptions::default())
-        .err()
-        .expect("no key")
-        .to_string();
-    assert!(!error.contains("SECRET"), "{error}");
-    assert!(error.contains("never write the key itself"), "{error}");
 }
 
 #[derive(Default)]
