@@ -70,7 +70,7 @@ pub(crate) fn variable(name: &str) -> String {
 
 fn no_key_mend(name: &str) -> &'static str {
     if is_variable_name(name) {
-        "set it where the load is made"
+        "set it and start goodput again"
     } else {
         "name it as it is set, such as VLLM_API_KEY; never write the key itself"
     }

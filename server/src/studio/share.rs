@@ -2,12 +2,15 @@
 
 mod plain; // what a stranger may read of settings
 
+use std::collections::BTreeMap;
+
 use app::studio::{ShareRow, StudioError, StudyState, StudyView};
 use measure::knobs::Fact;
-use measure::study::{Endpoint, EngineSpec, Turn};
+use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
+use url::Url;
 use uuid::Uuid;
 
 use super::views::Model;
@@ -87,26 +90,18 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A view without engine URL, host, key variable, headers, note, tags and every setting that could hold an address. Names
-/// of the study and its configurations stay: they are what the link is about.
+/// of the study and its configurations stay: they are what the link is about. Where a name repeats what was taken out, as
+/// names made from a model's path do, it is taken out there as well.
 fn stripped(mut view: StudyView) -> StudyView {
     view.note.clear();
     view.tags.clear();
     view.problem = view.problem.map(|_| generic_problem(view.state).to_owned());
+    let mut removed = Removed::default();
     if let EngineSpec::Endpoint(endpoint) = &mut view.spec.engine {
-        strip_endpoint(endpoint);
+        removed.strip_endpoint(endpoint);
     }
-    let specs = view
-        .spec
-        .configurations
-        .iter_mut()
-        .chain(view.configurations.iter_mut().map(|it| &mut it.spec));
-    for spec in specs {
-        match &mut spec.turn {
-            Turn::OtherEndpoint(endpoint) => strip_endpoint(endpoint),
-            Turn::Pause { instruction } => instruction.clear(),
-            Turn::AsIs => {}
-        }
-        spec.knobs = plain::knobs(&spec.knobs);
+    for spec in specs(&mut view) {
+        removed.strip_configuration(spec);
     }
     for configuration in &mut view.configurations {
         let facts = std::mem::take(&mut configuration.facts).into_iter();
@@ -116,14 +111,65 @@ fn stripped(mut view: StudyView) -> StudyView {
         });
         configuration.facts = shown.collect();
     }
+    removed.strip_name(&mut view.spec.name);
+    for spec in specs(&mut view) {
+        removed.strip_name(&mut spec.name);
+    }
     view
 }
 
-fn strip_endpoint(endpoint: &mut Endpoint) {
-    endpoint.url.clear();
-    endpoint.api_key_env = None;
-    endpoint.headers.clear();
-    endpoint.model = plain::model(&endpoint.model);
+fn specs(view: &mut StudyView) -> impl Iterator<Item = &mut ConfigurationSpec> {
+    let seen = view.configurations.iter_mut().map(|it| &mut it.spec);
+    view.spec.configurations.iter_mut().chain(seen)
+}
+
+/// What was taken out, each with what stands there instead.
+#[derive(Default)]
+struct Removed(BTreeMap<String, String>);
+
+impl Removed {
+    fn strip_endpoint(&mut self, endpoint: &mut Endpoint) {
+        let url = std::mem::take(&mut endpoint.url);
+        let host = Url::parse(&url).ok();
+        let host = host.as_ref().and_then(Url::host_str);
+        self.note(host.unwrap_or_default(), plain::HIDDEN);
+        self.note(&url, plain::HIDDEN);
+        endpoint.api_key_env = None;
+        endpoint.headers.clear();
+        let model = plain::model(&endpoint.model);
+        self.note(&endpoint.model, &model);
+        endpoint.model = model;
+    }
+
+    fn strip_configuration(&mut self, spec: &mut ConfigurationSpec) {
+        match &mut spec.turn {
+            Turn::OtherEndpoint(endpoint) => self.strip_endpoint(endpoint),
+            Turn::Pause { instruction } => instruction.clear(),
+            Turn::AsIs => {}
+        }
+        let knobs = plain::knobs(&spec.knobs);
+        for (name, value) in &spec.knobs {
+            let shown = knobs.get(name).map(ToString::to_string);
+            self.note(&value.to_string(), &shown.unwrap_or_default());
+        }
+        spec.knobs = knobs;
+    }
+
+    fn note(&mut self, raw: &str, shown: &str) {
+        // A plain word in a name is the person's own, even where an engine's host is called so too.
+        if raw != shown && raw.contains(['.', ':', '/', '\\', '@']) {
+            self.0.insert(raw.to_owned(), shown.to_owned());
+        }
+    }
+
+    /// A URL goes before the host within it.
+    fn strip_name(&self, name: &mut String) {
+        let mut removed: Vec<_> = self.0.iter().collect();
+        removed.sort_by_key(|(raw, _)| std::cmp::Reverse(raw.len()));
+        for (raw, shown) in removed {
+            *name = name.replace(raw.as_str(), shown);
+        }
+    }
 }
 
 fn generic_problem(state: StudyState) -> &'static str {

@@ -97,6 +97,9 @@ async fn a_link_names_no_engine_and_no_person() {
             .save_engine(&ME, "secret".into(), endpoint.clone())
             .await?;
         let mut spec = small_study();
+        spec.name =
+            "/home/secret/models/m.gguf at 127.0.0.1: kv-connector http://secret.internal:9000"
+                .into();
         spec.engine = EngineSpec::Endpoint(endpoint.clone());
         spec.configurations.push(configuration("other", &[]));
         spec.configurations.push(configuration("pause", &[]));
@@ -130,7 +133,10 @@ async fn a_link_names_no_engine_and_no_person() {
             !text.contains("secret") && !text.contains("127.0.0.1"),
             "{text}"
         );
-        assert!(text.contains("m.gguf"));
+        assert!(
+            text.contains("\"m.gguf at hidden: kv-connector hidden\""),
+            "{text}"
+        );
         assert!(text.contains("lpm") && text.contains("64"), "{text}");
         Ok(())
     })
