@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::arrival::Arrival;
 use crate::knobs::Knobs;
@@ -82,6 +82,7 @@ pub enum EngineSpec {
 pub enum Turn {
     /// The study's engine as it is (the simulator takes the knobs; an endpoint is left alone).
     #[default]
+    #[serde(deserialize_with = "nothing_more")]
     AsIs,
     /// A second registered endpoint that already runs so.
     OtherEndpoint(Endpoint),
@@ -90,6 +91,14 @@ pub enum Turn {
         /// What the person is asked to do: `restart with --max-num-seqs 64`.
         instruction: String,
     },
+}
+
+/// A variant without fields takes none, as the others take only their own.
+fn nothing_more<'de, D: Deserializer<'de>>(fields: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    Nothing::deserialize(fields).map(|Nothing {}| ())
 }
 
 /// One configuration of the study.

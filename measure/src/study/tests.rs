@@ -353,3 +353,26 @@ fn a_study_survives_json() {
         );
     }
 }
+
+#[test]
+fn a_field_that_nobody_knows_is_refused_wherever_it_stands() {
+    let spec = on_endpoint(|_| {});
+    let json = serde_json::to_value(spec).expect("json");
+    for place in [
+        "",
+        "/engine",
+        "/workload",
+        "/length",
+        "/configurations/0",
+        "/configurations/0/turn",
+        "/configurations/1/turn",
+    ] {
+        let mut json = json.clone();
+        json.pointer_mut(place).expect(place)["speed"] = 1.into();
+        let error = serde_json::from_value::<StudySpec>(json).expect_err(place);
+        assert!(
+            error.to_string().contains("unknown field `speed`"),
+            "{place}: {error}"
+        );
+    }
+}

@@ -200,6 +200,34 @@ async fn two_studies_of_one_engine_follow_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_engine_spelt_in_two_ways_gets_one_load_at_a_time() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let (_running, plain) = engine()?;
+        let mut mapped = plain.clone();
+        mapped.url = plain.url.replace("127.0.0.1", "[::ffff:127.0.0.1]");
+        assert_ne!(mapped.url, plain.url);
+        let mut ids = Vec::new();
+        for endpoint in [plain, mapped] {
+            studio
+                .save_engine(&ME, endpoint.url.clone(), endpoint.clone())
+                .await?;
+            let mut spec = slow_study();
+            spec.engine = EngineSpec::Endpoint(endpoint);
+            ids.push(studio.launch(&ME, spec).await?);
+        }
+        until_state(&studio, ids[0], StudyState::Running).await?;
+        assert_eq!(studio.study(&ME, ids[1]).await?.state, StudyState::Queued);
+        let one = until_state(&studio, ids[0], StudyState::Finished).await?;
+        let two = until_state(&studio, ids[1], StudyState::Finished).await?;
+        assert!(one.points[1].started_ms < two.points[0].started_ms);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shut_down_study_is_interrupted_and_resumes_by_itself_when_asked() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
