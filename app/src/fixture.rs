@@ -141,6 +141,7 @@ fn summary(level: Level, ttft_ms: u64) -> Summary {
         completed: 200,
         failed: 0,
         failures: BTreeMap::new(),
+        first_failures: BTreeMap::new(),
         sessions: 80,
         offered_rate: rate.map(|rate| rate * 0.98),
         sent_rate: rate,

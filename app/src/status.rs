@@ -10,6 +10,7 @@ pub fn status_of(error: &StudioError) -> u16 {
         StudioError::Conflict { .. } => 409,
         StudioError::Forbidden { .. } => 403,
         StudioError::Engine { .. } => 502,
+        StudioError::Full => 507,
         StudioError::Internal => 500,
     }
 }

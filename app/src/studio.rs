@@ -408,6 +408,11 @@ pub enum StudioError {
         /// What the engine did, and the mend.
         message: String,
     },
+    /// 507: a person must make room first.
+    #[error(
+        "there is no room left to store this; free space on the disk of the studio's data directory, then try again"
+    )]
+    Full,
     /// 500; the cause is in the server's log.
     #[error("something went wrong inside the studio; its log says what")]
     Internal,

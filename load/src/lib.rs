@@ -24,5 +24,5 @@ pub use engine::{Engine, EngineError, EngineOptions};
 pub use plan::{PlannedRequest, PlannedSession, PointPlan};
 pub use probe::{NoModels, Probe, ProbeError, probe, reset_prefix_cache};
 pub use progress::{Observer, Progress};
-pub use prompts::{PointSpec, PromptError, plan_point};
+pub use prompts::{PointSpec, PromptError, check_sharegpt, plan_point};
 pub use runner::{PointError, PointRun, run_point};

@@ -19,6 +19,7 @@ mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
 mod plan; // its points
 
+pub use check::is_visible;
 pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
 

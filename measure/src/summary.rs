@@ -14,6 +14,9 @@ use crate::slo::Metric;
 use crate::units::Nanos;
 
 mod capacity; // did the engine keep up
+mod failures; // what went wrong first
+
+pub use failures::FirstFailure;
 
 /// Did the engine keep up with the arrivals?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Summary {
     pub failed: u32,
     /// Failures by kind.
     pub failures: BTreeMap<ErrorKind, u32>,
+    /// The first failure of each kind, in order of arrival.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_failures: BTreeMap<ErrorKind, FirstFailure>,
     /// Sessions in the schedule.
     pub sessions: u32,
     /// Arrivals of the realised schedule over its length: sessions/s for sessions, requests/s else.
@@ -146,6 +152,7 @@ pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Fa
         completed,
         failed: records.len() as u32 - completed,
         failures: by_kind,
+        first_failures: first_failures(&arrived),
         sessions: arrived
             .iter()
             .map(|record| record.session)
@@ -226,6 +233,14 @@ fn count(records: &[RequestRecord]) -> Counts {
         }
     }
     counts
+}
+
+fn first_failures(arrived: &[&RequestRecord]) -> BTreeMap<ErrorKind, FirstFailure> {
+    let mut first = BTreeMap::new();
+    for (kind, failure) in arrived.iter().filter_map(|it| FirstFailure::of(it)) {
+        first.entry(kind).or_insert(failure);
+    }
+    first
 }
 
 /// D: first scheduled request to the end of the last one.

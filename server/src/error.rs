@@ -112,6 +112,7 @@ fn studio_status(error: &StudioError) -> (StatusCode, &'static str) {
         StudioError::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
         StudioError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
         StudioError::Engine { .. } => (StatusCode::BAD_GATEWAY, "engine"),
+        StudioError::Full => (StatusCode::INSUFFICIENT_STORAGE, "full"),
         StudioError::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
     }
 }
@@ -181,6 +182,7 @@ mod tests {
             502,
             "engine",
         );
+        check(StudioError::Full.into(), 507, "full");
         check(StudioError::Internal.into(), 500, "internal");
         check(ApiError::Unauthorized, 401, "unauthorized");
         check(ApiError::WrongHost(text()), 421, "wrong_host");

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +18,12 @@ use crate::auth::{Access, Token, TokenHash};
 use crate::config::{self, Config};
 use crate::routes::{Edge, router};
 use crate::store::{OpenError, Store, StoreError};
-use crate::studio::{LocalStudio, Settings};
+use crate::studio::{LocalStudio, Settings, is_in_use};
 
 /// Where the access token's hash is kept.
 pub const TOKEN_SETTING: &str = "access_token_sha256";
+/// Lies in the data directory while a studio runs whose token was given from outside.
+const TOKEN_GIVEN: &str = "token-given";
 /// A rotated token is in force after so long at the latest.
 const LOOK_FOR_TOKEN: Duration = Duration::from_secs(5);
 /// Connections that are still open after so long are cut at shutdown.
@@ -53,6 +56,12 @@ pub enum ServeError {
     /// The database failed.
     #[error("cannot keep the access token's hash")]
     Store(#[source] StoreError),
+    /// No folder to keep a token in.
+    #[error("there is no data directory {}; name the studio's own with --data-dir", .0.display())]
+    NoDataDir(PathBuf),
+    /// A token made now would open nothing.
+    #[error("the studio that runs on {} was given its token by GOODPUT_TOKEN or --token-file, and no other opens it; change it there and restart the studio", .0.display())]
+    TokenGiven(PathBuf),
 }
 
 /// A studio that listens. Ends with [`Serving::shutdown`].
@@ -86,6 +95,7 @@ impl Serving {
             .await
             .map_err(ServeError::Open)?;
         let (access, new_token) = access(config, &studio).await?;
+        mark_given(config).map_err(ServeError::Open)?;
         let edge = Edge::new(studio.clone(), site(config), access, config);
         let (stop, needs_token) = (edge.stop.clone(), !edge.access.is_open());
         if matches!(config.access, config::Access::Kept) {
@@ -203,15 +213,31 @@ async fn follow_token(edge: Edge) {
     }
 }
 
+/// Notes beside the data whether the token in force was given from outside; the note means something as long as the
+/// studio holds its data directory.
+fn mark_given(config: &Config) -> Result<(), OpenError> {
+    let path = config.store.data_dir.join(TOKEN_GIVEN);
+    let marked = match config.access {
+        config::Access::Given(_) => std::fs::write(path, ""),
+        config::Access::Open | config::Access::Kept => match std::fs::remove_file(path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        },
+    };
+    marked.map_err(|cause| OpenError::DataDir {
+        path: config.store.data_dir.clone(),
+        cause,
+    })
+}
+
 /// Makes a new token and keeps its hash. A server that runs takes it up by itself.
 pub async fn rotate_token(store: &config::StoreConfig) -> Result<Token, ServeError> {
-    let cannot_write = |cause| OpenError::DataDir {
-        path: store.data_dir.clone(),
-        cause,
-    };
-    std::fs::create_dir_all(&store.data_dir)
-        .map_err(cannot_write)
-        .map_err(ServeError::Open)?;
+    if !store.data_dir.is_dir() {
+        return Err(ServeError::NoDataDir(store.data_dir.clone()));
+    }
+    if store.data_dir.join(TOKEN_GIVEN).exists() && is_in_use(&store.data_dir) {
+        return Err(ServeError::TokenGiven(store.data_dir.clone()));
+    }
     let open = Store::open(&store.database)
         .await
         .map_err(ServeError::Open)?;

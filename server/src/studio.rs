@@ -2,6 +2,7 @@
 //! supervisor. Each method checks, calls, and says what went wrong in the words of the person who asked.
 
 pub(crate) mod compare; // configurations side by side
+pub(crate) mod dataset; // which file it was
 pub(crate) mod engines; // who is behind a URL
 pub(crate) mod launch; // may this study run?
 mod open; // making a studio, and ending it
@@ -23,9 +24,10 @@ use tracing::error;
 use uuid::Uuid;
 
 pub use open::Settings;
+pub(crate) use open::is_in_use;
 
 use crate::live::LiveHub;
-use crate::store::{Store, StoredStudy, StudyChange, now_ms};
+use crate::store::{Store, StoreError, StoredStudy, StudyChange, now_ms};
 use crate::supervisor::Supervisor;
 use views::Model;
 
@@ -43,13 +45,14 @@ pub struct LocalStudio {
 const ROWS: u32 = 50;
 const MOST_ROWS: u32 = 500;
 
-/// The cause is logged here, once; people learn that the log has it.
+/// The cause is logged here, once; people learn that the log has it, or that they can mend it by themselves.
 pub(crate) fn internal(cause: impl std::error::Error + 'static) -> StudioError {
-    error!(
-        cause = &cause as &dyn std::error::Error,
-        "a request failed inside the studio"
-    );
-    StudioError::Internal
+    let cause: &(dyn std::error::Error + 'static) = &cause;
+    error!(cause, "a request failed inside the studio");
+    match cause.downcast_ref::<StoreError>() {
+        Some(store) if store.is_full() => StudioError::Full,
+        _ => StudioError::Internal,
+    }
 }
 
 pub(crate) fn missing(what: &str) -> StudioError {
@@ -228,7 +231,11 @@ impl Studio for LocalStudio {
     }
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {
-        Ok(self.model(id).await?.view())
+        let mut view = self.model(id).await?.view();
+        if let Some((state, problem)) = self.supervisor.unstored_end(id) {
+            (view.state, view.problem, view.remaining_ms) = (state, Some(problem), None);
+        }
+        Ok(view)
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
@@ -252,6 +259,11 @@ impl Studio for LocalStudio {
     }
 
     async fn resume(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        if self.supervisor.unstored_end(id).is_some() {
+            return Err(conflict(
+                "the study's end is not stored yet; free space on the disk of the studio's data directory, then resume a few seconds later",
+            ));
+        }
         for from in [
             StudyState::Interrupted,
             StudyState::Stopped,

@@ -4,10 +4,12 @@
 //! Nothing is retried by itself: half a measurement is none.
 
 mod control; // how others reach a running study
+mod ending; // how a study ends, and that it is kept
 mod hindrance; // why an engine cannot be measured, and the mend
 mod point; // one point, from its prompts to its row
 mod run; // one study, from its claim to its end
 mod site; // the engine of one configuration, ready to be measured
+mod worth; // is it worth going on
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,6 +28,7 @@ use crate::live::LiveHub;
 use crate::store::{Store, StoreError, now_ms};
 use crate::studio::views::Model;
 use control::{Control, Why};
+use ending::Ending;
 
 pub(crate) use point::plan_first_point;
 
@@ -98,6 +101,11 @@ impl Supervisor {
         if let Some(control) = self.controls().get(&study) {
             control.halt(Why::Person);
         }
+    }
+
+    /// How a study here ended, and why, as long as that cannot be stored.
+    pub(crate) fn unstored_end(&self, study: Uuid) -> Option<(StudyState, String)> {
+        self.controls().get(&study)?.unstored()
     }
 
     /// A person restarted the engine that a study here waits for.
@@ -179,7 +187,8 @@ impl Supervisor {
             }
             info!(%study, "study {study} was left behind by a server that is gone");
             if let Some(mut model) = Model::load(&self.parts.store, study).await? {
-                run::end(self, &mut model, StudyState::Interrupted, None).await?;
+                let ending = Ending::of(&mut model, StudyState::Interrupted, None);
+                ending.store(&self.parts).await?;
             }
         }
         Ok(())

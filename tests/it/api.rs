@@ -287,15 +287,31 @@ async fn data_sets_are_uploaded_into_the_one_folder() -> anyhow::Result<()> {
         )
         .await
     };
-    let saved = put("mine.json", " [{\"conversations\": []}]").await;
-    assert_eq!(
-        (saved.status, saved.json()),
-        (200, json!({ "file": "mine.json", "bytes": 24 }))
+    let turn = |from: &str| json!({ "from": from, "value": "hello" });
+    let good = format!(
+        " {}",
+        json!([{ "conversations": [turn("human"), turn("gpt")] }])
     );
-    assert_eq!(
-        edge.get("/api/v1/datasets").await.json(),
-        json!([{ "file": "mine.json", "bytes": 24 }])
-    );
+    let row = json!({ "file": "mine.json", "bytes": good.len() });
+    let saved = put("mine.json", &good).await;
+    assert_eq!((saved.status, saved.json()), (200, row.clone()));
+    for (worse, place) in [
+        (&good[..good.len() - 1], "line 1 column"),
+        ("[1, 2, 3]", "none of its 3 elements"),
+        ("[", "line 1 column"),
+    ] {
+        let refused = put("mine.json", worse).await;
+        let text = refused.text();
+        assert!(refused.status == 422 && text.contains(place), "{text}");
+        let folder = edge.dir.path().to_string_lossy().into_owned();
+        assert!(
+            text.contains("mine.json") && !text.contains(&folder),
+            "{text}"
+        );
+    }
+    assert_eq!(edge.get("/api/v1/datasets").await.json(), json!([row]));
+    let kept = std::fs::read_to_string(edge.studio.datasets_dir().join("mine.json"))?;
+    assert_eq!(kept, good, "a worse file takes no good one's place");
     assert_eq!(put("empty.json", "").await.status, 422);
     assert_eq!(put("object.json", "{}").await.status, 422);
     for name in ["..%2Fout.json", "%2Fetc%2Fx.json", ".hidden.json", "x.sh"] {
@@ -312,13 +328,16 @@ async fn data_sets_are_uploaded_into_the_one_folder() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_large_upload_is_streamed() -> anyhow::Result<()> {
     let edge = OnEdge::open().await?;
-    let chunk = Bytes::from(vec![b' '; 1 << 20]);
+    let turn = |from: &str| json!({ "from": from, "value": "hello ".repeat(80_000) });
+    let row = json!({ "conversations": [turn("human"), turn("gpt")] }).to_string();
+    let bytes = 20 * (row.len() + 1) + 1;
     let chunks = (0..20).map(move |index| {
-        Ok::<_, std::io::Error>(if index == 0 {
-            Bytes::from_static(b"[")
-        } else {
-            chunk.clone()
-        })
+        let (before, after) = match index {
+            0 => ("[", ","),
+            19 => ("", "]"),
+            _ => ("", ","),
+        };
+        Ok::<_, std::io::Error>(Bytes::from(format!("{before}{row}{after}")))
     });
     let body = Body::from_stream(futures_util::stream::iter(chunks));
     let answer = edge
@@ -326,7 +345,7 @@ async fn a_large_upload_is_streamed() -> anyhow::Result<()> {
         .await;
     assert_eq!(
         (answer.status, &answer.json()["bytes"]),
-        (200, &json!(19 * (1 << 20) + 1))
+        (200, &json!(bytes))
     );
     Ok(())
 }
@@ -520,6 +539,10 @@ async fn a_reader_takes_up_where_it_left_off_and_shutdown_does_not_wait_for_it()
     assert!(all.is_sorted() && 5 <= all.len(), "{all:?}");
     assert_eq!(numbers(&url, Some("2"), 2).await?[0], 3);
     assert_eq!(numbers(&format!("{url}?after=3"), None, 1).await?[0], 4);
+    let next = serving.studio.launch(&Actor::Owner, small_study()).await?;
+    let next = format!("{}/api/v1/studies/{next}/events", serving.url());
+    let beyond = numbers(&next, Some("999999"), 1).await?;
+    assert_eq!(beyond.len(), 1, "a number that is not there yet hides none");
     let reader = tokio::spawn(async move { numbers(&url, None, usize::MAX).await });
     tokio::time::sleep(Duration::from_millis(300)).await;
     let before = std::time::Instant::now();

@@ -87,10 +87,11 @@ fn help_and_version_are_no_errors() {
 fn a_token_can_be_made_at_any_time() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let data = dir.path().join("data");
-    assert_eq!(
-        goodput(&["token", "rotate", "--data-dir", &data.to_string_lossy()]),
-        0
-    );
+    let rotate = || goodput(&["token", "rotate", "--data-dir", &data.to_string_lossy()]);
+    assert_eq!(rotate(), 1, "no such folder");
+    assert!(!data.exists(), "a mistyped folder is not made");
+    std::fs::create_dir(&data)?;
+    assert_eq!(rotate(), 0);
     let kept = std::fs::read(data.join("goodput.db"))?;
     assert!(!kept.is_empty());
     Ok(())
@@ -202,6 +203,28 @@ async fn a_rotated_token_reaches_a_server_that_runs() -> anyhow::Result<()> {
     }
     assert_eq!(status(&serving, &old).await?, 401);
     serving.shutdown().await;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_was_given_is_changed_where_it_was_given() -> anyhow::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let given: Token = "a-token-that-was-given".parse()?;
+    let config = Config {
+        access: Access::Given(given.clone()),
+        ..behind_kept_token(&dir)
+    };
+    let serving = Serving::start(&config).await?;
+    let refused = rotate_token(&config.store).await.err();
+    let text = refused.expect("refused").to_string();
+    assert!(
+        text.contains("GOODPUT_TOKEN") && text.contains("restart"),
+        "{text}"
+    );
+    assert_eq!(status(&serving, &given).await?, 200);
+    serving.shutdown().await;
+    // Nothing runs any more: the next start may well keep its token here.
+    rotate_token(&config.store).await?;
     Ok(())
 }
 

@@ -26,6 +26,7 @@ async fn insert(store: &Store, spec: &StudySpec, engine: &str) -> anyhow::Result
         search: &spec.name.to_lowercase(),
         simulated: true,
         engines: &[engine.to_owned()],
+        dataset_sha256: Some("ab12"),
     };
     store.insert_study(&study).await?;
     Ok(study.id)
@@ -89,6 +90,7 @@ async fn a_study_comes_back_as_it_was_stated() {
         let spec = StudySpec::goodput_exercise();
         let id = insert(&store, &spec, "simulator").await?;
         let (study, deleted) = store.study(id).await?.expect("stored");
+        assert_eq!(study.dataset_sha256.as_deref(), Some("ab12"));
         assert_eq!(
             (study.spec.clone(), study.state, deleted),
             (spec.clone(), StudyState::Queued, None)

@@ -4,6 +4,7 @@ mod compare;
 mod kill;
 mod run;
 mod share;
+mod trouble;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -43,6 +43,7 @@ fn heading(error: &StudioError) -> &'static str {
         StudioError::Forbidden { .. } => "Not allowed",
         StudioError::Engine { .. } => "The engine did not do its part",
         StudioError::Invalid { .. } | StudioError::Conflict { .. } => "That does not work",
+        StudioError::Full => "No room left",
         StudioError::Internal => "Something went wrong",
     }
 }

@@ -6,6 +6,8 @@
 mod sharegpt;
 mod words;
 
+pub use sharegpt::check_sharegpt;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,6 +91,16 @@ pub enum PromptError {
         /// What came instead, and where.
         why: String,
     },
+    /// A row that would fill the memory.
+    #[error("the data set {}: conversation {row} is larger than {mebibytes} MiB; take it out or cut it", path.display())]
+    RowTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Which one, counted from 1.
+        row: u64,
+        /// The bound.
+        mebibytes: u64,
+    },
     /// There is too little of it.
     #[error(
         "the data set {} has {usable} usable conversations with {held} requests but the point needs {sessions} with {requests} ({dropped}); loosen the filter, shorten the point, or take a larger file, since repeated prompts would hit the prefix cache",
@@ -136,9 +148,9 @@ pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
             think_ms,
             filter,
         } => {
-            let path = sharegpt::path(spec.data_dir, file)?;
+            let data = sharegpt::data_set(spec.data_dir, file)?;
             let rows = sharegpt::rows(
-                &path,
+                &data,
                 filter,
                 derive(spec.seed.0, &[purpose::ROWS]),
                 wanted,

@@ -4,10 +4,11 @@
 //! chooses rows without replacement; the second pass keeps the text of the chosen ones alone. Lengths are estimates
 //! from words; the engine's own counts stand in the records.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use measure::sampling::{Draws, derive};
@@ -24,15 +25,27 @@ const TOKENS_PER_WORD: f64 = 1.3;
 /// Words put before each conversation, so that a row that two points share is not in the cache for the second.
 const OWN_WORDS: u32 = 6;
 
+/// The largest conversation, in bytes of JSON: one is held in memory at a time, and ShareGPT's own stay far below.
+const LARGEST_ROW: u64 = 8 << 20;
+
+/// A data set: where it lies, and what people call it. Errors never say more of the server's folders than was asked.
+pub(super) struct DataSet {
+    at: PathBuf,
+    named: PathBuf,
+}
+
 /// The file that a workload names.
-pub(super) fn path(data_dir: Option<&Path>, file: &str) -> Result<PathBuf, PromptError> {
+pub(super) fn data_set(data_dir: Option<&Path>, file: &str) -> Result<DataSet, PromptError> {
+    let named = PathBuf::from(file);
     let Some(folder) = data_dir else {
-        return Ok(PathBuf::from(file));
+        let at = named.clone();
+        return Ok(DataSet { at, named });
     };
     let plain =
         !file.is_empty() && !file.contains(['/', '\\', '\0']) && file != "." && file != "..";
     if plain {
-        Ok(folder.join(file))
+        let at = folder.join(file);
+        Ok(DataSet { at, named })
     } else {
         Err(PromptError::NotAFileName {
             file: file.to_owned(),
@@ -45,7 +58,7 @@ pub(super) struct Row(Vec<(String, String)>);
 
 /// Rows that the seed chooses, in the order in which they start.
 pub(super) fn rows(
-    path: &Path,
+    data: &DataSet,
     filter: &ShareGptFilter,
     seed: u64,
     wanted: Wanted,
@@ -55,7 +68,7 @@ pub(super) fn rows(
     let mut usable: Vec<(u32, u32)> = Vec::new();
     let mut dropped: BTreeMap<Drop, usize> = BTreeMap::new();
     let mut index = 0u32;
-    read(path, |row| {
+    read(data, |row| {
         match turns(row, filter, most) {
             Ok(turns) => usable.push((index, turns.len() as u32)),
             Err(why) => *dropped.entry(why).or_default() += 1,
@@ -64,7 +77,7 @@ pub(super) fn rows(
     })?;
     let Some(chosen) = choose(&mut usable, seed, wanted) else {
         return Err(PromptError::TooFewRows {
-            path: path.to_owned(),
+            path: data.named.clone(),
             usable: usable.len(),
             held: usable.iter().map(|(_, turns)| *turns as usize).sum(),
             sessions: wanted.sessions,
@@ -79,7 +92,7 @@ pub(super) fn rows(
         .collect();
     let mut rows: Vec<Row> = chosen.iter().map(|_| Row(Vec::new())).collect();
     let mut index = 0u32;
-    read(path, |row| {
+    read(data, |row| {
         if let (Some(place), Ok(turns)) = (places.get(&index), turns(row, filter, most)) {
             rows[*place] = Row(turns);
         }
@@ -202,29 +215,98 @@ pub(super) fn scripts(rows: Vec<Row>, think: Nanos, seed: u64) -> Vec<Script> {
     rows.into_iter().enumerate().map(script).collect()
 }
 
-/// Calls `on` for each element of the file's array; holds one of them at a time.
-fn read(path: &Path, on: impl FnMut(&Value)) -> Result<(), PromptError> {
-    let file = File::open(path).map_err(|cause| PromptError::Unreadable {
-        path: path.to_owned(),
-        cause,
+/// Reads a whole file as ShareGPT without choosing from it, and says where it is not; how many conversations it has.
+/// `named` is the file's name for people.
+pub fn check_sharegpt(at: &Path, named: &str) -> Result<u32, PromptError> {
+    let data = DataSet {
+        at: at.to_owned(),
+        named: named.into(),
+    };
+    let (mut rows, mut conversations) = (0, 0);
+    read(&data, |row| {
+        rows += 1;
+        conversations += u32::from(is_conversation(row));
     })?;
-    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, file));
-    let read = Rows(on).deserialize(&mut json).and_then(|()| json.end());
+    if 0 < conversations {
+        return Ok(conversations);
+    }
+    Err(PromptError::NotShareGpt {
+        path: data.named,
+        why: format!("none of its {rows} elements is a conversation of two turns"),
+    })
+}
+
+fn is_conversation(row: &Value) -> bool {
+    let said = row["conversations"].as_array().map(Vec::as_slice);
+    let is_turn = |turn: &Value| turn["from"].is_string() && turn["value"].is_string();
+    said.is_some_and(|said| 2 <= said.len() && said.iter().take(2).all(is_turn))
+}
+
+/// Calls `on` for each element of the file's array; holds one of them at a time, and none that is too large.
+fn read(data: &DataSet, on: impl FnMut(&Value)) -> Result<(), PromptError> {
+    let unreadable = |cause| PromptError::Unreadable {
+        path: data.named.clone(),
+        cause,
+    };
+    let file = File::open(&data.at).map_err(unreadable)?;
+    let progress = Progress::default();
+    let file = Bounded {
+        file: BufReader::with_capacity(1 << 20, file),
+        progress: &progress,
+    };
+    let mut json = serde_json::Deserializer::from_reader(file);
+    let rows = Rows {
+        on,
+        progress: &progress,
+    };
+    let read = rows.deserialize(&mut json).and_then(|()| json.end());
     read.map_err(|error| match error.is_io() {
-        true => PromptError::Unreadable {
-            path: path.to_owned(),
-            cause: error.into(),
+        true if LARGEST_ROW < progress.bytes.get() => PromptError::RowTooLarge {
+            path: data.named.clone(),
+            row: progress.rows.get() + 1,
+            mebibytes: LARGEST_ROW >> 20,
         },
+        true => unreadable(error.into()),
         false => PromptError::NotShareGpt {
-            path: path.to_owned(),
+            path: data.named.clone(),
             why: error.to_string(),
         },
     })
 }
 
-struct Rows<F>(F);
+/// How far a file has been read.
+#[derive(Default)]
+struct Progress {
+    /// Whole rows.
+    rows: Cell<u64>,
+    /// Bytes since the last whole row.
+    bytes: Cell<u64>,
+}
 
-impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<F> {
+/// Gives up when a row is too large. Lies above the buffer: the parser takes byte by byte.
+struct Bounded<'a> {
+    file: BufReader<File>,
+    progress: &'a Progress,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        let bytes = self.progress.bytes.get() + count as u64;
+        self.progress.bytes.set(bytes);
+        if LARGEST_ROW < bytes {
+            return Err(io::Error::other("a row is too large"));
+        }
+        Ok(count)
+    }
+}
+
+struct Rows<'a, F> {
+    on: F,
+    progress: &'a Progress,
+}
+
+impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -232,7 +314,7 @@ impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<F> {
     }
 }
 
-impl<'de, F: FnMut(&Value)> Visitor<'de> for Rows<F> {
+impl<'de, F: FnMut(&Value)> Visitor<'de> for Rows<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,8 +323,13 @@ impl<'de, F: FnMut(&Value)> Visitor<'de> for Rows<F> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<(), A::Error> {
         while let Some(row) = rows.next_element::<Value>()? {
-            (self.0)(&row);
+            (self.on)(&row);
+            self.progress.rows.update(|rows| rows + 1);
+            self.progress.bytes.set(0);
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,10 @@ const MAX_NAME: usize = 200;
 const MAX_STREAMS: u32 = 10_000;
 /// Highest rate: beyond it one machine's client is not innocent.
 const MAX_RATE: f64 = 100_000.0;
+/// Lowest rate: an arrival in a thousand seconds.
+const MIN_RATE: f64 = 0.001;
+/// Longest study, by its own estimate.
+const MAX_HOURS: u64 = 24;
 /// Longest point.
 const MAX_SECONDS: u32 = 3600;
 /// Longest time to wait for a silent stream, or for the last answers.
@@ -37,7 +41,7 @@ impl Errors {
 
 pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
     let mut errors = Errors::default();
-    check_text(&mut errors, &spec.name, "name");
+    check_name(&mut errors, &spec.name, "name");
     match &spec.engine {
         EngineSpec::Endpoint(endpoint) => check_endpoint(&mut errors, endpoint, "engine"),
         EngineSpec::Simulator { preset } => errors.unless(
@@ -57,12 +61,31 @@ pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
 }
 
 fn check_text(errors: &mut Errors, text: &str, field: &str) {
-    errors.unless(!text.trim().is_empty(), field, "must not be empty");
+    errors.unless(is_visible(text), field, "must not be empty");
     errors.unless(
         text.chars().count() <= MAX_NAME,
         field,
         format!("must have at most {MAX_NAME} characters"),
     );
+}
+
+fn check_name(errors: &mut Errors, name: &str, field: &str) {
+    check_text(errors, name, field);
+    errors.unless(
+        !name.contains(char::is_control),
+        field,
+        "must not contain line breaks or other control characters",
+    );
+}
+
+/// Whether a person sees anything of it: blanks and characters without width are nothing.
+pub fn is_visible(text: &str) -> bool {
+    let is_nothing = |c: char| {
+        c.is_whitespace()
+            || c.is_control()
+            || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{3164}' | '\u{2800}')
+    };
+    !text.chars().all(is_nothing)
 }
 
 fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
@@ -109,9 +132,9 @@ fn check_levels(errors: &mut Errors, spec: &StudySpec) {
         match level {
             Level::Rate(rate) => {
                 errors.unless(
-                    rate.per_second() <= MAX_RATE,
+                    (MIN_RATE..=MAX_RATE).contains(&rate.per_second()),
                     &field,
-                    format!("must be at most {MAX_RATE} per second"),
+                    format!("must be {MIN_RATE} to {MAX_RATE} per second"),
                 );
             }
             Level::Concurrency(streams) => {
@@ -162,12 +185,12 @@ fn check_length(errors: &mut Errors, spec: &StudySpec) {
     errors.unless(
         (1..=MAX_WAIT_MS).contains(&spec.idle_timeout_ms),
         "idle_timeout_ms",
-        format!("must be 1 to {MAX_WAIT_MS}"),
+        "must be 1 ms to 1 h",
     );
     errors.unless(
         spec.drain_ms <= MAX_WAIT_MS,
         "drain_ms",
-        format!("must be at most {MAX_WAIT_MS}"),
+        "must be at most 1 h",
     );
 }
 
@@ -180,7 +203,7 @@ fn check_configurations(errors: &mut Errors, spec: &StudySpec) {
     let mut names = BTreeSet::new();
     for (index, configuration) in spec.configurations.iter().enumerate() {
         let field = format!("configurations[{index}]");
-        check_text(errors, &configuration.name, &format!("{field}.name"));
+        check_name(errors, &configuration.name, &format!("{field}.name"));
         let fresh = names.insert(configuration.name.trim());
         errors.unless(
             fresh,
@@ -278,5 +301,23 @@ fn check_size(errors: &mut Errors, spec: &StudySpec) {
         points <= MAX_POINTS,
         "levels",
         format!("{points} points are planned; at most {MAX_POINTS} fit in one study"),
+    );
+    // Bounds first: the plan of a study without them is longer than memory, or than the clock counts.
+    if errors.0.is_empty() {
+        check_time(errors, spec);
+    }
+}
+
+fn check_time(errors: &mut Errors, spec: &StudySpec) {
+    let plan = spec.plan();
+    let hours = plan
+        .iter()
+        .map(|it| it.estimated.as_secs_f64())
+        .sum::<f64>()
+        / 3600.0;
+    errors.unless(
+        hours <= MAX_HOURS as f64,
+        "levels",
+        format!("the study would take about {hours:.0} h; at most {MAX_HOURS} h: leave out low rates, or lower requests, repeats or configurations"),
     );
 }

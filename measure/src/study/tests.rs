@@ -64,7 +64,7 @@ fn errors_are_at_their_fields() {
     refuses(
         |s| s.levels[2] = Level::Rate(Rate::try_from(1e6).expect("rate")),
         "levels[2]",
-        "at most",
+        "0.001 to 100000",
     );
     refuses(
         |s| s.levels[2] = Level::Concurrency(20_000),
@@ -90,8 +90,33 @@ fn errors_are_at_their_fields() {
     refuses(|s| s.warmup = 5000, "warmup", "1000");
     refuses(|s| s.repeats = 0, "repeats", "1 to 100");
     refuses(|s| s.repeats = 100, "levels", "1600 points");
-    refuses(|s| s.idle_timeout_ms = 0, "idle_timeout_ms", "1 to");
-    refuses(|s| s.drain_ms = u64::MAX, "drain_ms", "at most");
+    refuses(|s| s.idle_timeout_ms = 0, "idle_timeout_ms", "1 ms to 1 h");
+    refuses(|s| s.drain_ms = u64::MAX, "drain_ms", "at most 1 h");
+}
+
+#[test]
+fn a_name_can_be_seen_and_stands_in_one_line() {
+    refuses(|s| s.name = "\u{200b}\u{feff}".to_owned(), "name", "empty");
+    refuses(|s| s.name = "a\nb".to_owned(), "name", "line breaks");
+    refuses(|s| s.name = "\u{7}".to_owned(), "name", "control");
+    let mut spec = exercise();
+    spec.name = "caf\u{e9} \u{1f468}\u{200d}\u{1f469}".to_owned();
+    assert_eq!(spec.check(), []);
+}
+
+#[test]
+fn a_study_ends_within_a_day() {
+    let rate = |per_second| Level::Rate(Rate::try_from(per_second).expect("rate"));
+    refuses(
+        |s| s.levels = vec![rate(1e-300)],
+        "levels[0]",
+        "0.001 to 100000",
+    );
+    refuses(
+        |s| s.levels = vec![rate(0.001), rate(0.0011), rate(0.0012)],
+        "levels",
+        "at most 24 h",
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! ShareGPT files that a workload can name: listed, uploaded into the one folder.
 
+use std::io::ErrorKind;
 use std::path::{Path as FilePath, PathBuf};
 
 use app::studio::{DatasetRow, Studio, StudioError};
@@ -17,6 +18,9 @@ use super::schema;
 use crate::auth::Who;
 use crate::error::{ApiError, ApiResult, Problem};
 use crate::routes::Edge;
+use crate::studio::dataset;
+use crate::studio::engines::sentence;
+use crate::studio::internal;
 
 /// The largest file: ShareGPT itself has 650 MB.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
@@ -28,9 +32,11 @@ pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<V
 }
 
 /// Upload a ShareGPT file: a JSON list of conversations, at most 1 GiB. A file of the same name is replaced.
+///
+/// The new file is read to its end first; one that is not in ShareGPT's form is refused, and the earlier one stays.
 #[utoipa::path(put, path = "/api/v1/datasets/{file}", operation_id = "upload_dataset", tag = "datasets", params(("file" = String, Path)),
     request_body(content = Object, content_type = "application/json"),
-    responses((status = 200, body = schema::DatasetRow), (status = 413, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = schema::DatasetRow), (status = 413, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
 pub async fn upload(
     State(edge): State<Edge>,
     Who(_): Who,
@@ -45,6 +51,7 @@ pub async fn upload(
     // Not seen by anyone until it is whole; gone when anything fails.
     let part = Part(folder.join(format!(".upload-{}", Uuid::now_v7())));
     let bytes = receive(&part.0, body).await?;
+    check_form(&part.0, &file).await?;
     tokio::fs::rename(&part.0, folder.join(&file))
         .await
         .map_err(unwritten)?;
@@ -95,7 +102,28 @@ async fn receive(path: &FilePath, body: Body) -> Result<u64, ApiError> {
     Ok(bytes)
 }
 
+/// Reads the new file whole before it takes the place of an old one.
+async fn check_form(path: &FilePath, file: &str) -> Result<(), ApiError> {
+    let (path, named) = (path.to_owned(), file.to_owned());
+    let turn = dataset::turn().await;
+    let checked = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        load::check_sharegpt(&path, &named)
+    });
+    match checked.await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(wrong)) => Err(invalid("file", &sentence(&wrong)).into()),
+        Err(cause) => Err(internal(cause).into()),
+    }
+}
+
 fn unwritten(cause: std::io::Error) -> ApiError {
+    if matches!(
+        cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    ) {
+        return StudioError::Full.into();
+    }
     tracing::error!(
         cause = &cause as &dyn std::error::Error,
         "cannot write a data set"
@@ -124,6 +152,13 @@ fn is_file_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_said_in_a_sentence() {
+        let error = unwritten(ErrorKind::StorageFull.into());
+        assert_eq!(error.status().0, StatusCode::INSUFFICIENT_STORAGE);
+        assert!(error.to_string().contains("free space"), "{error}");
+    }
 
     #[test]
     fn a_name_never_leaves_the_folder() {

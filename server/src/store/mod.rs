@@ -78,6 +78,20 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether there is no room to write: something that a person can mend while the studio runs.
+    pub fn is_full(&self) -> bool {
+        let Self::Database(sqlx::Error::Database(cause)) = self else {
+            return false;
+        };
+        // SQLite's SQLITE_FULL, and SQLITE_IOERR_WRITE and _SHMSIZE beside it; PostgreSQL's disk_full.
+        matches!(
+            cause.code().as_deref(),
+            Some("13" | "778" | "4874" | "53100")
+        )
+    }
+}
+
 /// Within the store every failure of sqlx means one thing: the database failed.
 impl From<sqlx::Error> for StoreError {
     fn from(cause: sqlx::Error) -> Self {

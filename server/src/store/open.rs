@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::Connection;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
 
 use super::{Pool, Store};
 
@@ -136,7 +139,8 @@ async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
     };
     let write = SqlitePoolOptions::new()
         .max_connections(1)
-        .acquire_timeout(Duration::from_secs(60));
+        .acquire_timeout(Duration::from_secs(60))
+        .after_release(|connection, _| Box::pin(is_reusable(connection)));
     let write = write.connect_with(options.clone()).await.map_err(failed)?;
     SQLITE
         .run(&write)
@@ -150,6 +154,14 @@ async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
     Ok(Store {
         pool: Pool::Sqlite { read, write },
     })
+}
+
+/// Whether a writer may write again. SQLite ends a transaction by itself when the disk is full; the driver does not hear
+/// of it and would refuse every later one. Such a connection is closed, and the next writer gets a fresh one.
+async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    // The driver's own rollback waits in line before the ping.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 async fn open_postgres(url: &str) -> Result<Store, OpenError> {
@@ -186,5 +198,35 @@ fn migration_failed(database: &str, cause: MigrateError) -> OpenError {
             migration,
         },
         cause => OpenError::Migrate { database, cause },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StoreError;
+    use super::*;
+
+    async fn limit_pages(store: &Store, most: &'static str) {
+        let Pool::Sqlite { write, .. } = &store.pool else {
+            panic!("SQLite");
+        };
+        let done = sqlx::query(most).execute(write).await;
+        done.expect("a limit");
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_ends_one_write_and_not_those_after_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("goodput.sqlite");
+        let store = Store::open(&Database::Sqlite(path)).await.expect("opens");
+        store.set_setting("kept", Some("yes")).await.expect("room");
+        limit_pages(&store, "PRAGMA max_page_count = 1").await;
+        let big = "x".repeat(1 << 20);
+        let full = store.set_setting("big", Some(&big)).await;
+        assert!(full.as_ref().is_err_and(StoreError::is_full), "{full:?}");
+        // The fresh connection has no such limit: as if somebody had made room.
+        store.set_setting("big", Some(&big)).await.expect("room");
+        let kept = store.setting("kept").await.expect("read");
+        assert_eq!(kept.as_deref(), Some("yes"));
     }
 }

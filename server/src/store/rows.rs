@@ -39,6 +39,8 @@ pub struct StoredStudy {
     pub last_event: u64,
     /// A person asked for its end.
     pub stop_requested: bool,
+    /// SHA-256 of the data set that it was launched with, in hexadecimal.
+    pub dataset_sha256: Option<String>,
 }
 
 /// A configuration as it stands in the store.
@@ -103,6 +105,7 @@ pub(super) struct StudyColumns {
     created_ms: i64,
     last_event: i64,
     stop_requested: bool,
+    dataset_sha256: Option<String>,
 }
 
 impl TryFrom<StudyColumns> for StoredStudy {
@@ -121,6 +124,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             created_ms,
             last_event,
             stop_requested,
+            dataset_sha256,
         } = row;
         let mut spec: StudySpec = from_json("study", &spec)?;
         spec.name = name;
@@ -136,6 +140,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             created_ms,
             last_event: last_event.unsigned_abs(),
             stop_requested,
+            dataset_sha256,
         })
     }
 }

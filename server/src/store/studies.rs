@@ -26,6 +26,8 @@ pub struct NewStudy<'a> {
     pub simulated: bool,
     /// Identities of all engines that it puts under load.
     pub engines: &'a [String],
+    /// SHA-256 of its data set, in hexadecimal.
+    pub dataset_sha256: Option<&'a str>,
 }
 
 /// A person's change; what is `None` stays.
@@ -47,7 +49,7 @@ const SEARCH_WORDS: usize = 16;
 /// The columns of a [`StoredStudy`].
 macro_rules! study_columns {
     () => {
-        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested FROM studies "
+        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested, dataset_sha256 FROM studies "
     };
 }
 
@@ -81,6 +83,7 @@ impl Store {
             search,
             simulated,
             engines,
+            dataset_sha256,
         } = *study;
         let text = to_json("study", spec)?;
         let queued = study_word(StudyState::Queued);
@@ -91,8 +94,8 @@ impl Store {
                 .await?;
             let created_ms = now_ms().max(newest.unwrap_or(0) + 1);
             sqlx::query(
-                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms, dataset_sha256) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)",
             )
             .bind(id)
             .bind(clean(&spec.name))
@@ -102,6 +105,7 @@ impl Store {
             .bind(clean(engine))
             .bind(clean(search))
             .bind(created_ms)
+            .bind(dataset_sha256)
             .execute(&mut *tx)
             .await?;
             for engine in engines {

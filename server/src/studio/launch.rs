@@ -5,11 +5,11 @@ use std::path::Path;
 
 use app::studio::{DatasetRow, StudioError, StudyEdit};
 use measure::knobs::Facts;
-use measure::study::{EngineSpec, FieldError, StudySpec};
+use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
 use measure::workload::Workload;
 use uuid::Uuid;
 
-use super::{LocalStudio, engines, internal, invalid};
+use super::{LocalStudio, dataset, engines, internal, invalid};
 use crate::store::NewStudy;
 use crate::supervisor::plan_first_point;
 
@@ -34,6 +34,9 @@ impl LocalStudio {
         if !fields.is_empty() {
             return Err(StudioError::Invalid { fields });
         }
+        let dataset = dataset::digest_of(&spec, &self.data_dir)
+            .await
+            .map_err(internal)?;
         let engine = engines::engine_words(&spec, &Facts::new());
         let looked_up = spec.clone();
         let identities = tokio::task::spawn_blocking(move || engines::identities(&looked_up));
@@ -45,6 +48,7 @@ impl LocalStudio {
             search: &engines::search_text(&spec, &[], &engine),
             simulated: matches!(spec.engine, EngineSpec::Simulator { .. }),
             engines: &identities.await.map_err(internal)?,
+            dataset_sha256: dataset.as_deref(),
         };
         self.store.insert_study(&study).await.map_err(internal)?;
         Ok(study.id)
@@ -53,7 +57,12 @@ impl LocalStudio {
     /// Makes the first point's prompts: a data set that cannot be used says so now, not in an hour.
     async fn check_prompts(&self, spec: &StudySpec) -> Option<FieldError> {
         let (spec, data_dir) = (spec.clone(), self.data_dir.clone());
-        let planned = tokio::task::spawn_blocking(move || plan_first_point(&spec, &data_dir)).await;
+        let turn = dataset::turn_for(&spec).await;
+        let planned = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            plan_first_point(&spec, &data_dir)
+        });
+        let planned = planned.await;
         match planned {
             Ok(Ok(())) => None,
             Ok(Err(message)) => Some(FieldError {
@@ -147,8 +156,12 @@ pub(super) fn datasets(data_dir: &Path) -> io::Result<Vec<DatasetRow>> {
 /// A name that is neither empty nor a novel.
 pub(super) fn checked_name(field: &str, name: &str) -> Result<String, StudioError> {
     let name = name.trim();
-    if name.is_empty() {
+    if !is_visible(name) {
         return Err(invalid(field, "give it a name"));
+    }
+    if name.contains(char::is_control) {
+        let message = "must not contain line breaks or other control characters";
+        return Err(invalid(field, message));
     }
     if NAME_LENGTH < name.chars().count() {
         return Err(invalid(field, format!("at most {NAME_LENGTH} characters")));
@@ -204,6 +217,8 @@ mod tests {
     fn a_name_has_bounds() {
         assert_eq!(checked_name("name", "  x "), Ok("x".to_owned()));
         assert!(checked_name("name", " ").is_err());
+        assert!(checked_name("name", "\u{200b}").is_err());
+        assert!(checked_name("name", "a\u{1b}[2Jb").is_err());
         assert!(checked_name("name", &"x".repeat(NAME_LENGTH + 1)).is_err());
     }
 }

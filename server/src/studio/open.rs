@@ -23,6 +23,9 @@ pub struct Settings {
     pub resume_interrupted: bool,
 }
 
+/// Held by the studio that runs on a data directory.
+const LOCK: &str = "lock";
+
 /// Deleted studies can be brought back for so long.
 const KEPT_DELETED_MS: i64 = 30 * 24 * 3600 * 1000;
 
@@ -87,7 +90,7 @@ fn lock_data_dir(data_dir: &Path) -> Result<File, OpenError> {
         cause,
     };
     std::fs::create_dir_all(data_dir.join(DATASETS)).map_err(refuse)?;
-    let lock = File::create(data_dir.join("lock")).map_err(refuse)?;
+    let lock = File::create(data_dir.join(LOCK)).map_err(refuse)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
@@ -95,6 +98,12 @@ fn lock_data_dir(data_dir: &Path) -> Result<File, OpenError> {
         }),
         Err(TryLockError::Error(cause)) => Err(refuse(cause)),
     }
+}
+
+/// Whether a studio runs on a data directory.
+pub(crate) fn is_in_use(data_dir: &Path) -> bool {
+    let lock = File::open(data_dir.join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// This server's name among those that share a database; it outlives a restart, so that a server knows its own studies.

@@ -103,6 +103,10 @@ fn stripped(mut view: StudyView) -> StudyView {
     for spec in specs(&mut view) {
         removed.strip_configuration(spec);
     }
+    let summaries = view.points.iter_mut().filter_map(|it| it.summary.as_mut());
+    for failure in summaries.flat_map(|it| it.first_failures.values_mut()) {
+        failure.detail = None;
+    }
     for configuration in &mut view.configurations {
         let facts = std::mem::take(&mut configuration.facts).into_iter();
         let shown = facts.filter_map(|(name, fact)| {

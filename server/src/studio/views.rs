@@ -3,6 +3,7 @@
 
 use app::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
+use measure::knobs::{Fact, Source};
 use measure::study::ConfigurationSpec;
 use measure::summary::Capacity;
 use uuid::Uuid;
@@ -81,10 +82,11 @@ impl Model {
         let StoredConfiguration {
             id,
             ordinal,
-            facts,
+            mut facts,
             cache_cold,
             ..
         } = stored.clone();
+        facts.extend(self.data_set());
         let (ceiling, ceiling_by_percentile) = self.ceilings(ordinal);
         ConfigurationView {
             id,
@@ -94,6 +96,14 @@ impl Model {
             ceiling,
             ceiling_by_percentile,
         }
+    }
+
+    /// Which data set it was: two files of one name are two workloads.
+    fn data_set(&self) -> Option<(String, Fact)> {
+        let digest = self.study.dataset_sha256.as_deref()?;
+        let value = format!("SHA-256 {}", digest.get(..16).unwrap_or(digest));
+        let source = Source::Engine;
+        Some(("data set".to_owned(), Fact { value, source }))
     }
 
     /// The configuration as it was stated.

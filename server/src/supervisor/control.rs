@@ -1,7 +1,8 @@
 //! How others reach a running study.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use app::studio::StudyState;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,8 @@ pub(super) struct Control {
     why: OnceLock<Why>,
     /// A person pressed Continue.
     pub proceed: Notify,
+    /// How the study ended and why that is not stored yet: pages say so meanwhile.
+    unstored: Mutex<Option<(StudyState, String)>>,
 }
 
 impl Control {
@@ -31,6 +34,18 @@ impl Control {
     pub fn halt(&self, why: Why) {
         let _ = self.why.set(why);
         self.halted.cancel();
+    }
+
+    /// The study has ended so, but its end cannot be stored.
+    pub fn set_unstored(&self, state: StudyState, problem: &str) {
+        let mut unstored = self.unstored.lock().unwrap_or_else(PoisonError::into_inner);
+        *unstored = Some((state, problem.to_owned()));
+    }
+
+    /// See [`Control::set_unstored`].
+    pub fn unstored(&self) -> Option<(StudyState, String)> {
+        let unstored = self.unstored.lock();
+        unstored.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Why it is halted, once it is.

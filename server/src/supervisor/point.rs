@@ -20,6 +20,7 @@ use super::site::{Site, probe};
 use crate::live::LiveHub;
 use crate::records::to_parquet;
 use crate::store::{BeginPoint, FinishPoint, now_ms};
+use crate::studio::dataset::check_unchanged;
 use crate::studio::engines::sentence;
 use crate::studio::launch::DATASETS;
 use crate::studio::views::point_view;
@@ -64,7 +65,9 @@ impl Run<'_> {
             site.endpoint.model.clone(),
             point.id.simple().to_string(),
         );
+        let launched_with = self.model.study.dataset_sha256.clone();
         let made = tokio::task::spawn_blocking(move || {
+            check_unchanged(&spec, launched_with.as_deref(), &data_dir)?;
             plan(&spec, &planned, &data_dir, (api, &model), &prefix)
         })
         .await;
@@ -137,35 +140,36 @@ impl Run<'_> {
         }
     }
 
-    /// Works out the point's numbers, stores everything in one transaction, then announces it.
-    async fn finish(&mut self, index: usize, run: PointRun) -> Result<(), Halt> {
+    /// Works out the point's numbers, off the server's threads.
+    async fn work_out(&self, index: usize, run: PointRun) -> Result<Measured, Halt> {
         let (level, slo) = (
             self.model.points[index].level,
             self.model.study.spec.slo.clone(),
         );
-        let started_ms = run.started_unix_ms;
         let worked = tokio::task::spawn_blocking(move || Measured::of(&run, level, &slo)).await;
-        let measured = match worked {
-            Ok(Ok(measured)) => measured,
-            Ok(Err(cause)) => {
-                return Err(Halt::Failed(format!(
-                    "The point's records cannot be written: {}.",
-                    sentence(&cause)
-                )));
-            }
-            Err(_) => {
-                return Err(Halt::Failed(
-                    "The point's numbers could not be worked out; the log says why.".into(),
-                ));
-            }
-        };
+        match worked {
+            Ok(Ok(measured)) => Ok(measured),
+            Ok(Err(cause)) => Err(Halt::Failed(format!(
+                "The point's records cannot be written: {}.",
+                sentence(&cause)
+            ))),
+            Err(_) => Err(Halt::Failed(
+                "The point's numbers could not be worked out; the log says why.".into(),
+            )),
+        }
+    }
+
+    /// Stores a measured point in one transaction, then announces it.
+    async fn finish(&mut self, index: usize, run: PointRun) -> Result<(), Halt> {
+        let started_ms = run.started_unix_ms;
         let Measured {
             summary,
             certificate,
             judgement,
             scores,
             records,
-        } = measured;
+        } = self.work_out(index, run).await?;
+        let before = self.model.points[index].clone();
         let point = &mut self.model.points[index];
         (point.state, point.started_ms, point.finished_ms) =
             (PointState::Finished, Some(started_ms), Some(now_ms()));
@@ -190,8 +194,14 @@ impl Run<'_> {
             ceilings: &ceilings,
             event: &event,
         };
-        let number = self.parts.store.finish_point(&finish).await?;
-        self.announce(number, event);
+        match self.parts.store.finish_point(&finish).await {
+            Ok(number) => self.announce(number, event),
+            Err(cause) => {
+                // What is not stored was not measured.
+                self.model.points[index] = before;
+                return Err(cause.into());
+            }
+        }
         Ok(())
     }
 }

@@ -10,11 +10,13 @@ use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use super::control::{Control, Why};
+use super::ending::{Ending, keep, unstorable};
 use super::site::Site;
+use super::worth::not_worth;
 use super::{Parts, Supervisor};
-use crate::store::{EndStudy, StoreError};
+use crate::store::StoreError;
 use crate::studio::engines::{check_added, sentence};
-use crate::studio::views::{Model, point_view};
+use crate::studio::views::Model;
 
 /// So often a running study says that it does.
 const BEAT: Duration = Duration::from_secs(2);
@@ -75,16 +77,8 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
     };
     let outcome = run.measure().await;
     let (state, problem) = run.ending(outcome);
-    // Whoever has the engine now may be measuring this very study: it is not ours to end.
-    if matches!(parts.store.heartbeat(study, parts.worker).await, Ok(None)) {
-        return warn!(%study, "study {study} lost its engine to another server");
-    }
-    match end(supervisor, &mut run.model, state, problem).await {
-        Ok(()) => info!(%study, ?state, "study {study} ended"),
-        Err(cause) => {
-            error!(%study, cause = &cause as &dyn std::error::Error, "cannot end study {study}")
-        }
-    }
+    let ending = Ending::of(&mut run.model, state, problem);
+    keep(supervisor, ending, &run.control).await;
 }
 
 impl Run<'_> {
@@ -116,6 +110,9 @@ impl Run<'_> {
             }
             if let Some(site) = site {
                 self.measure_point(site, index).await?;
+                if let Some(problem) = not_worth(&self.model.points, index) {
+                    return Err(Halt::Failed(problem));
+                }
             }
         }
         Ok(())
@@ -178,7 +175,7 @@ impl Run<'_> {
             Err(Halt::Failed(problem)) => (StudyState::Failed, Some(problem)),
             Err(Halt::Store(cause)) => {
                 error!(study = %self.model.study.id, cause = sentence(&cause), "the study cannot be stored");
-                (StudyState::Failed, Some("The studio could not store what it measured; its log says why. Finished points are kept.".into()))
+                (StudyState::Failed, Some(unstorable(&cause)))
             }
         }
     }
@@ -189,54 +186,6 @@ async fn close(site: Option<Site>) {
     if let Some(site) = site {
         let _ = tokio::task::spawn_blocking(move || drop(site)).await;
     }
-}
-
-/// Ends a study: points under load become interrupted, its engines are free.
-pub(super) async fn end(
-    supervisor: &Supervisor,
-    model: &mut Model,
-    state: StudyState,
-    problem: Option<String>,
-) -> Result<(), StoreError> {
-    model.study.state = state;
-    let mut events = Vec::new();
-    for index in 0..model.points.len() {
-        let point = &mut model.points[index];
-        if point.state == PointState::Running {
-            (point.state, point.started_ms) = (PointState::Interrupted, None);
-            let (point, ceilings) = (
-                Box::new(point_view(point)),
-                Box::new(model.ceilings(model.points[index].configuration)),
-            );
-            events.push(LiveEvent::Point {
-                point,
-                ceilings,
-                remaining_ms: None,
-            });
-        }
-    }
-    events.push(LiveEvent::State {
-        state,
-        problem: problem.clone(),
-        remaining_ms: None,
-    });
-    let study = model.study.id;
-    let end = EndStudy {
-        study,
-        state,
-        problem: problem.as_deref(),
-        events: &events,
-    };
-    let numbers = supervisor
-        .parts
-        .store
-        .end_study(&end)
-        .await?
-        .unwrap_or_default();
-    for (number, event) in numbers.into_iter().zip(events) {
-        supervisor.parts.live.announce(study, Some(number), event);
-    }
-    Ok(())
 }
 
 /// Keeps the leases alive, and hears of a stop that was asked for at another server.
