@@ -128,6 +128,15 @@ fn log_to_stderr() {
     let _ = log.try_init();
 }
 
+/// Something else listens where a command with `--port` wants to.
+pub(crate) fn port_in_use(address: std::net::SocketAddr) -> String {
+    format!(
+        "port {} of {} is in use; stop what listens there, or choose another with --port",
+        address.port(),
+        address.ip()
+    )
+}
+
 /// Resolves when a person presses Ctrl-C or the system asks to end.
 pub(crate) async fn asked_to_end() {
     let interrupted = async {

@@ -271,6 +271,37 @@ fn no_success_is_status_1_and_still_a_file() -> anyhow::Result<()> {
 }
 
 #[test]
+fn an_earlier_file_outlives_a_run_that_never_begins() -> anyhow::Result<()> {
+    let (engine, dir) = (engine()?, tempfile::tempdir()?);
+    let file = dir.path().join("keep.json");
+    let named = file.to_string_lossy();
+    let bench = |url: &str| {
+        goodput(&[
+            "bench",
+            "--url",
+            url,
+            "--json",
+            &named,
+            "--requests",
+            "2",
+            "--output-tokens",
+            "2",
+        ])
+    };
+    std::fs::write(&file, "earlier")?;
+    assert_eq!(bench("http://127.0.0.1:1"), 3);
+    assert_eq!(std::fs::read_to_string(&file)?, "earlier");
+    assert_eq!(bench(&engine.url), 0);
+    assert_eq!(read(&file)?["summary"]["completed"], 2);
+    assert_eq!(
+        std::fs::read_dir(dir.path())?.count(),
+        1,
+        "nothing half done stays"
+    );
+    Ok(())
+}
+
+#[test]
 fn bad_arguments_are_status_2() -> anyhow::Result<()> {
     let engine = engine()?;
     let url = ["bench", "--url", engine.url.as_str()];
@@ -288,6 +319,8 @@ fn bad_arguments_are_status_2() -> anyhow::Result<()> {
         assert_eq!(goodput(&[&url, args].concat()), 2, "{args:?}");
     }
     assert_eq!(goodput(&["bench"]), 2);
-    assert_eq!(goodput(&["bench", "--url", "not a url"]), 2);
+    for url in ["not a url", "ftp://127.0.0.1", "http://u:p@127.0.0.1:1"] {
+        assert_eq!(goodput(&["bench", "--url", url]), 2, "{url}");
+    }
     Ok(())
 }

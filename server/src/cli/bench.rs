@@ -1,5 +1,6 @@
 //! `goodput bench`: one point, without a server.
 
+mod out; // where the JSON goes
 mod report; // what scripts and people read
 
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ use measure::workload::{Lengths, ShareGptFilter, Workload};
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use crate::studio::engines::base_url;
+use out::Out;
 use report::Report;
 
 /// The engine cannot be used: not there, wrong model, refuses, does not stream.
@@ -113,19 +116,33 @@ enum Source {
 pub(super) async fn bench(args: BenchArgs) -> Ended {
     let bad = |error: String| Failure::new(BAD_ARGUMENTS, error);
     let workload = args.workload().map_err(bad)?;
-    let out = args.json.as_ref().map(open).transpose().map_err(bad)?;
+    check_url(&args.url).map_err(bad)?;
+    let out = args.json.as_deref().map(Out::check).transpose();
+    let out = out.map_err(bad)?;
     let endpoint = args.endpoint().await?;
     let plan = plan(&args, &workload, &endpoint)?;
     let discipline = plan.discipline;
     let run = run(&args, &endpoint, plan).await?;
     let report = Report::of(&run, discipline);
     print!("{}", report.block(args.level().rate(), args.concurrency));
-    if let Some(mut file) = out {
-        let cannot = |error| Failure::new(FAILED, format!("cannot write the JSON file: {error}"));
-        file.write_all(report.json(&run.records, args.text).to_string().as_bytes())
-            .map_err(cannot)?;
+    if let Some(out) = out {
+        let json = report.json(&run.records, args.text).to_string();
+        out.write(json.as_bytes())
+            .map_err(|error| Failure::new(FAILED, error))?;
     }
-    Ok(if 0 < report.completed() { DONE } else { FAILED })
+    match report.why_nothing() {
+        None => Ok(DONE),
+        Some(why) => Err(Failure::new(FAILED, why)),
+    }
+}
+
+/// The same rule as the studio's. An address without a scheme is left to the engine's own words, which show the mend.
+fn check_url(url: &str) -> Result<(), String> {
+    if url.contains("://") {
+        base_url(url)
+            .map_err(|error| format!("--url {error}").replace("--url the URL", "--url"))?;
+    }
+    Ok(())
 }
 
 impl BenchArgs {
@@ -307,16 +324,6 @@ fn connect_failed(error: EngineError) -> Failure {
         _ => BAD_ARGUMENTS,
     };
     Failure::new(status, error)
-}
-
-/// Opened before the run: a path that cannot be written must not cost the run.
-fn open(path: &PathBuf) -> Result<std::fs::File, String> {
-    std::fs::File::create(path).map_err(|error| {
-        format!(
-            "--json names {}, which cannot be written: {error}",
-            path.display()
-        )
-    })
 }
 
 fn parse_rate(text: &str) -> Result<Level, String> {

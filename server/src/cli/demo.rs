@@ -12,9 +12,9 @@ use futures_util::StreamExt;
 use measure::study::StudySpec;
 use uuid::Uuid;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end, port_in_use};
 use crate::config::{Config, StoreArgs, StoreConfig};
-use crate::serving::Serving;
+use crate::serving::{ServeError, Serving};
 
 #[derive(Args)]
 pub(super) struct DemoArgs {
@@ -38,9 +38,7 @@ pub(super) async fn demo(args: DemoArgs) -> Ended {
         site: args.site,
         ..Config::loopback(args.port, store)
     };
-    let serving = Serving::start(&config)
-        .await
-        .map_err(|error| Failure::new(FAILED, error))?;
+    let serving = Serving::start(&config).await.map_err(cannot_start)?;
     println!(
         "Goodput Studio listens on {}; its data are in {}",
         serving.url(),
@@ -56,6 +54,14 @@ pub(super) async fn demo(args: DemoArgs) -> Ended {
     }
     serving.shutdown().await;
     ended
+}
+
+fn cannot_start(error: ServeError) -> Failure {
+    match error {
+        // Here the port is an argument of its own.
+        ServeError::PortInUse(address) => Failure::new(FAILED, port_in_use(address)),
+        other => Failure::new(FAILED, other),
+    }
 }
 
 fn store(data_dir: Option<PathBuf>) -> Result<StoreConfig, crate::config::ConfigError> {
@@ -197,5 +203,19 @@ fn clear_line() {
     let mut out = std::io::stderr();
     if out.is_terminal() {
         let _ = write!(out, "\r\x1b[K");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_names_the_argument_that_demo_has() {
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7878));
+        let Failure { error, .. } = cannot_start(ServeError::PortInUse(address));
+        let text = error.to_string();
+        assert!(text.contains("7878") && text.contains("--port"), "{text}");
+        assert!(!text.contains("--bind"), "{text}");
     }
 }

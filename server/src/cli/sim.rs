@@ -6,7 +6,7 @@ use clap::Args;
 use measure::knobs::{KnobValue, Knobs};
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end, port_in_use};
 
 #[derive(Args)]
 pub(super) struct SimArgs {
@@ -33,9 +33,7 @@ pub(super) async fn simulate(SimArgs { port, preset, knob }: SimArgs) -> Ended {
     let config =
         sim::Config::preset(&preset, &knobs).map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let cannot = |error: std::io::Error| {
-        Failure::new(FAILED, format!("cannot listen on {address}: {error}"))
-    };
+    let cannot = |error: std::io::Error| Failure::new(FAILED, cannot_listen(address, &error));
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .map_err(cannot)?;
@@ -56,9 +54,23 @@ pub(super) async fn simulate(SimArgs { port, preset, knob }: SimArgs) -> Ended {
     Ok(DONE)
 }
 
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => port_in_use(address),
+        _ => format!("cannot listen on {address}: {error}; choose another with --port"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_in_use_says_what_helps() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 8100));
+        let text = cannot_listen(address, &std::io::ErrorKind::AddrInUse.into());
+        assert!(text.contains("8100") && text.contains("--port"), "{text}");
+    }
 
     #[test]
     fn a_knob_is_a_name_and_a_value() {

@@ -35,8 +35,19 @@ impl Report {
         }
     }
 
-    pub(super) fn completed(&self) -> u32 {
-        self.summary.completed
+    /// Why no request succeeded, with the mend; `None` when one did.
+    pub(super) fn why_nothing(&self) -> Option<String> {
+        let summary = &self.summary;
+        if 0 < summary.completed {
+            return None;
+        }
+        let what = summary.failures_in_words().join(", ");
+        let mend = match summary.mend() {
+            Some(mend) if mend.contains("API key") => format!("; {mend} with --api-key-env"),
+            Some(mend) => format!("; {mend}"),
+            None => String::new(),
+        };
+        Some(format!("no request succeeded: {what}{mend}"))
     }
 
     /// `{"summary": {...}, "requests": [...]}`
@@ -57,6 +68,7 @@ impl Report {
             "completed": summary.completed,
             "failed": summary.failed,
             "failures": summary.failures,
+            "first_failures": summary.first_failures,
             "offered_rate": summary.offered_rate,
             "sent_rate": summary.sent_rate,
             "completed_per_s": summary.completed_per_s,
@@ -125,6 +137,7 @@ impl Report {
         };
         block.latency(gap.0, gap.1, &summary.itl);
         block.latency("End-to-end Latency", "E2EL", &summary.e2e);
+        block.failures(summary);
         block.head("=", "");
         block.client(&self.certificate);
         block.0
@@ -172,6 +185,15 @@ impl Block {
             );
         }
         self.whole(&format!("{name} samples:"), distribution.count.into());
+    }
+
+    fn failures(&mut self, summary: &Summary) {
+        if 0 < summary.failed {
+            self.head("-", "Failures");
+            for words in summary.failures_in_words() {
+                self.line(&words);
+            }
+        }
     }
 
     fn client(&mut self, certificate: &Certificate) {

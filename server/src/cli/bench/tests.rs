@@ -75,3 +75,19 @@ fn a_model_is_one_that_the_engine_serves() {
     );
     assert!(choose(None, &served(&["a", "b"])).is_err());
 }
+
+#[test]
+fn the_url_keeps_the_studios_rule() {
+    assert_eq!(check_url("http://127.0.0.1:8000/v1"), Ok(()));
+    for (url, part) in [
+        ("ftp://x", "must begin with http://"),
+        ("http://u:p@x", "must not carry a name or password"),
+    ] {
+        let error = check_url(url).expect_err(url);
+        assert!(
+            error.starts_with("--url") && error.contains(part),
+            "{error}"
+        );
+        assert!(!error.contains("u:p"), "{error}");
+    }
+}

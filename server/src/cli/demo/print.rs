@@ -29,16 +29,12 @@ pub(super) fn introduction(spec: &StudySpec) -> String {
         .map(|configuration| configuration.name.as_str())
         .collect();
     format!(
-        "\n{}\n  engine    simulated: no real engine is measured\n  workload  {}\n  rates     {} {} per second, {:?} starts, seed {}\n  \
+        "\n{}\n  engine    simulated: no real engine is measured\n  workload  {}\n  rates     {} {}, {:?} starts, seed {}\n  \
          compared  {}\n  SLO       {}\n  points    {}, about {:.0} minutes\n",
         spec.name,
         spec.workload,
         levels.join(", "),
-        if spec.workload.is_multi_turn() {
-            "sessions"
-        } else {
-            "requests"
-        },
+        unit(spec),
         spec.arrival,
         spec.seed.0,
         names.join(" with "),
@@ -143,13 +139,14 @@ fn remarks(point: &PointView, summary: &Summary) -> String {
 /// The ceilings and what follows from them.
 pub(super) fn outcome(view: &StudyView, comparison: &CompareView) -> String {
     let mut text = format!("\nHow much load keeps {}?\n", view.spec.slo);
+    let unit = unit(&view.spec);
     for configuration in &view.configurations {
         let _ = writeln!(
             text,
             "  {}: {} (by percentile verdict: {})",
             configuration.spec.name,
-            ceiling(configuration.ceiling),
-            ceiling(configuration.ceiling_by_percentile)
+            ceiling(configuration.ceiling, unit),
+            ceiling(configuration.ceiling_by_percentile, unit)
         );
     }
     for pair in &comparison.pairs {
@@ -165,20 +162,29 @@ pub(super) fn outcome(view: &StudyView, comparison: &CompareView) -> String {
     text
 }
 
-fn ceiling(ceiling: Option<Ceiling>) -> String {
+/// What rates count: starts of sessions, or single requests.
+fn unit(spec: &StudySpec) -> &'static str {
+    if spec.workload.is_multi_turn() {
+        "sessions/s"
+    } else {
+        "requests/s"
+    }
+}
+
+fn ceiling(ceiling: Option<Ceiling>, unit: &str) -> String {
     // No more digits than the bracket bears.
     let digits = |value| significant(value, 3);
     match ceiling {
         Some(Ceiling::Bracket { value, lo, hi }) => {
             format!(
-                "up to {} per second ({} to {})",
+                "up to {} {unit} ({} to {})",
                 digits(value),
                 digits(lo),
                 digits(hi)
             )
         }
-        Some(Ceiling::AtLeast { lo }) => format!("at least {} per second", digits(lo)),
-        Some(Ceiling::NoneKept { hi }) => format!("below {} per second", digits(hi)),
+        Some(Ceiling::AtLeast { lo }) => format!("at least {} {unit}", digits(lo)),
+        Some(Ceiling::NoneKept { hi }) => format!("below {} {unit}", digits(hi)),
         Some(Ceiling::Unresolved { lo, hi }) => {
             let end = |end: Option<f64>| end.map_or("?".into(), digits);
             format!("unresolved ({} to {})", end(lo), end(hi))
@@ -245,18 +251,18 @@ mod tests {
 
     #[test]
     fn ceilings_are_said_with_their_bracket() {
-        let said = |it| ceiling(Some(it));
+        let said = |it| ceiling(Some(it), "sessions/s");
         assert_eq!(
             said(Ceiling::Bracket {
                 value: 11.42,
                 lo: 10.61,
                 hi: 12.08
             }),
-            "up to 11.4 per second (10.6 to 12.1)"
+            "up to 11.4 sessions/s (10.6 to 12.1)"
         );
         assert_eq!(
             said(Ceiling::AtLeast { lo: 32.0 }),
-            "at least 32.0 per second"
+            "at least 32.0 sessions/s"
         );
         assert_eq!(
             said(Ceiling::Unresolved {
@@ -296,7 +302,10 @@ mod tests {
     fn the_exercise_introduces_itself() {
         let text = introduction(&StudySpec::goodput_exercise());
         assert!(
-            text.contains("seed 42") && text.contains("simulated") && text.contains("0.25"),
+            text.contains("seed 42")
+                && text.contains("sessions/s,")
+                && text.contains("simulated")
+                && text.contains("0.25"),
             "{text}"
         );
     }

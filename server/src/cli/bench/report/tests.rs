@@ -126,3 +126,37 @@ fn failures_make_a_percentile_unbounded() {
 fn the_block_is_the_one_that_people_know() {
     insta::assert_snapshot!(Report::of(&run(0), Discipline::OpenLoop).block(Some(10.0), None));
 }
+
+#[test]
+fn a_run_without_a_success_says_why() {
+    let refused = |index| RequestRecord {
+        http_status: Some(401),
+        error_detail: Some("no such key".into()),
+        ..record(index, Outcome::Error(ErrorKind::HttpStatus))
+    };
+    let all = PointRun {
+        records: (0..20).map(refused).collect(),
+        ..run(0)
+    };
+    let report = Report::of(&all, Discipline::OpenLoop);
+    let why = report.why_nothing().expect("nothing");
+    assert_eq!(
+        why,
+        "no request succeeded: 20 × http_status (HTTP 401: no such key); the engine wants another API key: name the \
+         environment variable that holds it with --api-key-env"
+    );
+    let block = report.block(None, None);
+    assert!(
+        block.contains("Failures") && block.contains("HTTP 401"),
+        "{block}"
+    );
+    let json = report.json(&all.records, false);
+    assert_eq!(
+        json["summary"]["first_failures"]["http_status"]["http_status"],
+        401
+    );
+    assert_eq!(
+        Report::of(&run(1), Discipline::OpenLoop).why_nothing(),
+        None
+    );
+}
