@@ -6,6 +6,7 @@
 
 mod bindings; // WASM module -> smaller module + script
 mod frontend; // crate frontend -> WASM module
+mod shrink; // WASM module -> one that compresses better
 mod site; // files -> hashed, compressed, listed
 mod toolchain; // who can compile for wasm32
 

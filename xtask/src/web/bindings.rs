@@ -2,8 +2,9 @@
 //!
 //! The library's version is pinned to that of the crate `wasm-bindgen`, so that the two never differ.
 
-use super::workshop;
+use super::{shrink, workshop};
 use crate::fingerprint::{Fingerprint, is_current, keep};
+use crate::paths::at;
 use crate::step::unchanged;
 use anyhow::Context;
 use std::fs;
@@ -19,6 +20,7 @@ pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
     let fingerprint = Fingerprint::default()
         .word(if dev { "dev" } else { "release" })
         .tree(module)?
+        .tree(&at("xtask/src/web"))?
         .finish();
     if is_current(&stamp, &fingerprint) {
         unchanged("bindings");
@@ -34,8 +36,12 @@ pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
 }
 
 fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
+    let mut bytes = read(module)?;
+    if !dev {
+        bytes = shrink::without_idle(&bytes)?;
+    }
     Bindgen::new()
-        .input_path(module)
+        .input_bytes("frontend", bytes)
         .web(true)?
         .typescript(false)
         .omit_default_module_path(true)
@@ -43,5 +49,15 @@ fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
         .remove_name_section(!dev)
         .remove_producers_section(!dev)
         .generate(folder)
-        .with_context(|| format!("cannot make bindings for {}", module.display()))
+        .with_context(|| format!("cannot make bindings for {}", module.display()))?;
+    if !dev {
+        let bound = folder.join("frontend_bg.wasm");
+        fs::write(&bound, shrink::neighbours(&read(&bound)?)?)
+            .with_context(|| format!("cannot write {}", bound.display()))?;
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }

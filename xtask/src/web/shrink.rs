@@ -1,0 +1,196 @@
+//! Makes the module smaller on its way to the browser, without changing what it does.
+//!
+//! Before the bindings are made, functions that the page never calls are emptied ([`without_idle`]): what only they
+//! used then falls away. Afterwards the functions are put into an order that compresses well ([`neighbours`]): gzip sees
+//! 32 kB at a time, so code that is alike must stand close together.
+
+mod likeness; // which functions are alike
+
+use anyhow::{Context, anyhow};
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::ops::Range;
+use wasm_encoder::reencode::{Error, Reencode};
+use wasm_encoder::{CodeSection, Function, FunctionSection, Instruction, Module};
+use wasmparser::{
+    CodeSectionReader, FunctionBody, FunctionSectionReader, KnownCustom, Name, Parser, Payload,
+    TypeRef,
+};
+
+/// The entry of leptos' second way of waking a view up, bit by bit, which every view behind one type carries in its table.
+/// Only `hydrate_lazy` goes this way; this app wakes up whole.
+const IDLE: &str = "::into_any::hydrate_async";
+
+/// The module with the bodies of [`IDLE`] functions replaced by a trap.
+///
+/// Nothing within them is touched: the compiler keeps one of several equal functions, under any of their names, so that
+/// an inner part may serve others too. The entry has no equal, because it makes the future of just this way.
+pub fn without_idle(module: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let idle = Outline::read(module)?.named(|name| {
+        let name = format!("{:#}", rustc_demangle::demangle(name));
+        name.contains(IDLE) && !name.contains("closure")
+    });
+    rewritten(module, Emptied { idle, at: 0 })
+}
+
+/// The module with functions that are alike next to each other.
+pub fn neighbours(module: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let outline = Outline::read(module)?;
+    let bodies: Vec<&[u8]> = outline
+        .bodies
+        .iter()
+        .map(|body| &module[body.clone()])
+        .collect();
+    let order = likeness::chain(&bodies);
+    let mut place = vec![0; order.len()];
+    for (to, from) in order.iter().enumerate() {
+        place[*from] = u32::try_from(to)?;
+    }
+    let imports = outline.imports;
+    rewritten(
+        module,
+        Reordered {
+            imports,
+            order,
+            place,
+        },
+    )
+}
+
+fn rewritten(module: &[u8], mut how: impl Reencode<Error = Infallible>) -> anyhow::Result<Vec<u8>> {
+    let mut written = Module::new();
+    how.parse_core_module(&mut written, Parser::new(0), module)
+        .map_err(|error| anyhow!("cannot rewrite the module: {error}"))?;
+    Ok(written.finish())
+}
+
+/// What must be known of a module before it is rewritten.
+#[derive(Default)]
+struct Outline {
+    /// How many functions come from outside; they have the first numbers.
+    imports: u32,
+    bodies: Vec<Range<usize>>,
+    names: Vec<(u32, String)>,
+}
+
+impl Outline {
+    fn read(module: &[u8]) -> anyhow::Result<Self> {
+        let mut outline = Self::default();
+        for payload in Parser::new(0).parse_all(module) {
+            outline
+                .see(payload.context("not a module")?)
+                .context("not a module")?;
+        }
+        Ok(outline)
+    }
+
+    fn see(&mut self, payload: Payload<'_>) -> wasmparser::Result<()> {
+        match payload {
+            Payload::ImportSection(section) => {
+                for import in section.into_imports() {
+                    self.imports += u32::from(matches!(import?.ty, TypeRef::Func(_)));
+                }
+            }
+            Payload::CodeSectionEntry(body) => self.bodies.push(body.range()),
+            Payload::CustomSection(section) => {
+                if let KnownCustom::Name(names) = section.as_known() {
+                    for name in names {
+                        self.see_names(name?)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn see_names(&mut self, names: Name<'_>) -> wasmparser::Result<()> {
+        if let Name::Function(functions) = names {
+            for naming in functions {
+                let naming = naming?;
+                self.names.push((naming.index, naming.name.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers among the module's own functions.
+    fn named(&self, wanted: impl Fn(&str) -> bool) -> BTreeSet<u32> {
+        self.names
+            .iter()
+            .filter(|(_, name)| wanted(name))
+            .filter_map(|(index, _)| index.checked_sub(self.imports))
+            .collect()
+    }
+}
+
+struct Emptied {
+    idle: BTreeSet<u32>,
+    at: u32,
+}
+
+impl Reencode for Emptied {
+    type Error = Infallible;
+
+    fn parse_function_body(
+        &mut self,
+        code: &mut CodeSection,
+        body: FunctionBody<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        self.at += 1;
+        if !self.idle.contains(&(self.at - 1)) {
+            return wasm_encoder::reencode::utils::parse_function_body(self, code, body);
+        }
+        let mut trap = Function::new([]);
+        trap.instruction(&Instruction::Unreachable)
+            .instruction(&Instruction::End);
+        code.function(&trap);
+        Ok(())
+    }
+}
+
+struct Reordered {
+    imports: u32,
+    /// Which function comes first, second, ...
+    order: Vec<usize>,
+    /// Where the first, second, ... function goes.
+    place: Vec<u32>,
+}
+
+impl Reencode for Reordered {
+    type Error = Infallible;
+
+    fn function_index(&mut self, index: u32) -> Result<u32, Error<Infallible>> {
+        Ok(match index.checked_sub(self.imports) {
+            Some(own) => self.imports + self.place[own as usize],
+            None => index,
+        })
+    }
+
+    fn parse_function_section(
+        &mut self,
+        functions: &mut FunctionSection,
+        section: FunctionSectionReader<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        let types = section.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for from in &self.order {
+            functions.function(types[*from]);
+        }
+        Ok(())
+    }
+
+    fn parse_code_section(
+        &mut self,
+        code: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        let bodies = section.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for from in self.order.clone() {
+            self.parse_function_body(code, bodies[from].clone())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
