@@ -8,8 +8,8 @@ use plotly::common::{
     Position, Title,
 };
 use plotly::layout::{
-    Annotation, Axis as PlotlyAxis, AxisRange, AxisType, DragMode, HoverMode, Layout, Margin,
-    Shape, ShapeLayer, ShapeLine, ShapeType,
+    Annotation, Axis as PlotlyAxis, AxisRange, AxisType, DragMode, HoverMode, Margin, Shape,
+    ShapeLayer, ShapeLine, ShapeType,
 };
 use serde::Serialize;
 
@@ -233,60 +233,77 @@ pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
     [middle - 0.012, middle, middle + 0.012]
 }
 
+/// The parts of plotly's layout that a chart here needs. The crate's own has hundreds, each with its code in the browser.
+#[derive(Serialize)]
+struct Layout {
+    /// What a person zoomed into stays until the axes change their meaning.
+    uirevision: String,
+    margin: Margin,
+    paper_bgcolor: &'static str,
+    plot_bgcolor: &'static str,
+    font: Font,
+    showlegend: bool,
+    hovermode: HoverMode,
+    dragmode: DragMode,
+    xaxis: PlotlyAxis,
+    yaxis: PlotlyAxis,
+    annotations: Vec<Annotation>,
+    shapes: Vec<Shape>,
+}
+
 fn layout(chart: &Chart, palette: &Palette) -> String {
-    let [left, top, right, bottom] = MARGIN;
-    let mut layout = Layout::new()
-        .margin(
-            Margin::new()
-                .left(left)
-                .top(top)
-                .right(right)
-                .bottom(bottom)
-                .auto_expand(false),
-        )
-        .paper_background_color("rgba(0,0,0,0)")
-        .plot_background_color("rgba(0,0,0,0)")
-        .font(
-            Font::new()
-                .family(&palette.font)
-                .size(12)
-                .color(palette.text.clone()),
-        )
-        .show_legend(false)
-        .hover_mode(HoverMode::Closest)
-        .drag_mode(DragMode::Zoom)
-        .x_axis(
-            axis(&chart.x, palette).title(
-                Title::with_text(&chart.x.title)
-                    .font(Font::new().size(12).color(palette.muted.clone())),
-            ),
-        )
-        .y_axis(axis(&chart.y, palette));
-    layout.add_annotation(
-        Annotation::new()
-            .text(&chart.y.title)
-            .x_ref("paper")
-            .y_ref("paper")
-            .x(0.0)
-            .y(1.0)
-            .x_anchor(Anchor::Left)
-            .y_anchor(Anchor::Bottom)
-            .x_shift(-(left as f64) + 8.0)
-            .y_shift(6.0)
-            .show_arrow(false)
-            .font(Font::new().size(12).color(palette.muted.clone())),
-    );
-    for label in labels(chart) {
-        layout.add_annotation(name(chart, &label, palette));
-    }
-    if let Some(limit) = &chart.limit {
-        dim_and_line(chart, limit, palette)
+    let small = || Font::new().size(12).color(palette.muted.clone());
+    let names = labels(chart);
+    let names = names.iter().map(|label| name(chart, label, palette));
+    json(&Layout {
+        uirevision: format!("{} {}", chart.title, chart.x.log),
+        margin: margin(),
+        paper_bgcolor: "rgba(0,0,0,0)",
+        plot_bgcolor: "rgba(0,0,0,0)",
+        font: Font::new()
+            .family(&palette.font)
+            .size(12)
+            .color(palette.text.clone()),
+        showlegend: false,
+        hovermode: HoverMode::Closest,
+        dragmode: DragMode::Zoom,
+        xaxis: axis(&chart.x, palette).title(Title::with_text(&chart.x.title).font(small())),
+        yaxis: axis(&chart.y, palette),
+        annotations: [upright_title(chart).font(small())]
             .into_iter()
-            .for_each(|shape| layout.add_shape(shape));
-    }
-    // What a person zoomed into stays until the axes change their meaning. The crate has no field for it.
-    let revision = json(&format!("{} {}", chart.title, chart.x.log));
-    json(&layout).replacen('{', &format!(r#"{{"uirevision":{revision},"#), 1)
+            .chain(names)
+            .collect(),
+        shapes: chart
+            .limit
+            .iter()
+            .flat_map(|limit| dim_and_line(chart, limit, palette))
+            .collect(),
+    })
+}
+
+fn margin() -> Margin {
+    let [left, top, right, bottom] = MARGIN;
+    Margin::new()
+        .left(left)
+        .top(top)
+        .right(right)
+        .bottom(bottom)
+        .auto_expand(false)
+}
+
+/// The vertical axis's title, lying above it.
+fn upright_title(chart: &Chart) -> Annotation {
+    Annotation::new()
+        .text(&chart.y.title)
+        .x_ref("paper")
+        .y_ref("paper")
+        .x(0.0)
+        .y(1.0)
+        .x_anchor(Anchor::Left)
+        .y_anchor(Anchor::Bottom)
+        .x_shift(8.0 - MARGIN[0] as f64)
+        .y_shift(6.0)
+        .show_arrow(false)
 }
 
 /// A line's name at its end, on a ground of its own, so that it can be read over what lies behind it.

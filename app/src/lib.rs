@@ -5,8 +5,14 @@
 //! only show it.
 #![recursion_limit = "512"]
 
+#[cfg(not(erase_components))]
+compile_error!(
+    "RUSTFLAGS in the environment hides the flags of .cargo/config.toml: add `--cfg erase_components` to it, or the browser will not understand the server's pages"
+);
+
 pub mod api; // server functions: the door as the browser sees it
 pub mod axis; // where on an axis a value lies
+pub mod browser; // what the browser lends
 pub mod chart; // what a chart shows, before anybody draws it
 pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
@@ -25,7 +31,7 @@ pub mod words; // numbers and findings in words
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, Title, provide_meta_context};
-use leptos_router::components::{A, Route, Router, Routes};
+use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::{SsrMode, path};
 use serde::{Deserialize, Serialize};
 
@@ -121,14 +127,14 @@ pub fn App() -> impl IntoView {
                 <ThemeToggle />
             </header>
             <main id="main" tabindex="-1">
-                <Routes fallback=NotFoundPage>
+                <FlatRoutes fallback=NotFoundPage>
                     <Route path=path!("/") view=StartPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/new") view=NewStudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
                     <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
-                </Routes>
+                </FlatRoutes>
             </main>
             <Toaster />
         </Router>

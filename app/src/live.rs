@@ -13,6 +13,7 @@ use wasm_bindgen::prelude::Closure;
 use web_sys::{EventSource, MessageEvent};
 
 use crate::api::get_study;
+use crate::browser::read_json;
 use crate::studio::{LiveEvent, PointView, Progress, StudyState, StudyView};
 
 /// The point under load, as last heard.
@@ -123,10 +124,10 @@ fn hear(
 /// Reads an event by its kind. Serde's own way would keep a second reader of every type within an event, for values that
 /// were read before their kind was known.
 #[expect(clippy::too_many_lines, reason = "one arm an event, read in one piece")]
-fn read(json: &[u8]) -> Option<LiveEvent> {
+fn read(json: &str) -> Option<LiveEvent> {
     #[derive(Deserialize)]
-    struct Kind<'a> {
-        kind: &'a str,
+    struct Kind {
+        kind: String,
     }
     #[derive(Deserialize)]
     struct State {
@@ -152,14 +153,14 @@ fn read(json: &[u8]) -> Option<LiveEvent> {
         progress: Progress,
         remaining_ms: Option<u64>,
     }
-    let Kind { kind } = serde_json::from_slice(json).ok()?;
-    match kind {
+    let Kind { kind } = read_json(json).ok()?;
+    match kind.as_str() {
         "state" => {
             let State {
                 state,
                 problem,
                 remaining_ms,
-            } = serde_json::from_slice(json).ok()?;
+            } = read_json(json).ok()?;
             Some(LiveEvent::State {
                 state,
                 problem,
@@ -171,7 +172,7 @@ fn read(json: &[u8]) -> Option<LiveEvent> {
                 point,
                 ceilings,
                 remaining_ms,
-            } = serde_json::from_slice(json).ok()?;
+            } = read_json(json).ok()?;
             Some(LiveEvent::Point {
                 point,
                 ceilings: Box::new(ceilings),
@@ -183,7 +184,7 @@ fn read(json: &[u8]) -> Option<LiveEvent> {
                 configuration,
                 facts,
                 cache_cold,
-            } = serde_json::from_slice(json).ok()?;
+            } = read_json(json).ok()?;
             Some(LiveEvent::Facts {
                 configuration,
                 facts,
@@ -195,7 +196,7 @@ fn read(json: &[u8]) -> Option<LiveEvent> {
                 point,
                 progress,
                 remaining_ms,
-            } = serde_json::from_slice(json).ok()?;
+            } = read_json(json).ok()?;
             Some(LiveEvent::Progress {
                 point,
                 progress,
@@ -243,7 +244,7 @@ impl Connection {
         let message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let data = event.data().as_string().unwrap_or_default();
             // An event of a newer server that this page does not know is passed over.
-            if let Some(heard) = read(data.as_bytes()) {
+            if let Some(heard) = read(&data) {
                 hear(event.last_event_id().parse().ok(), heard);
             }
         });
@@ -381,10 +382,10 @@ mod tests {
             },
         ];
         for event in events {
-            let json = serde_json::to_vec(&event).expect("json");
+            let json = serde_json::to_string(&event).expect("json");
             assert_eq!(read(&json), Some(event));
         }
-        assert_eq!(read(br#"{"kind":"news"}"#), None);
+        assert_eq!(read(r#"{"kind":"news"}"#), None);
     }
 
     #[test]

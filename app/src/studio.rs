@@ -376,7 +376,7 @@ pub struct ShareRow {
 
 /// What went wrong, in the words of the person who asked. The HTTP edge maps each to a status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case", tag = "error")]
+#[serde(rename_all = "snake_case", tag = "error", from = "ErrorText")]
 pub enum StudioError {
     /// 404.
     #[error("no such {what}")]
@@ -416,6 +416,33 @@ pub enum StudioError {
     /// 500; the cause is in the server's log.
     #[error("something went wrong inside the studio; its log says what")]
     Internal,
+}
+
+/// An error as it is read: flat, for the reasons of [`measure::wire`]. What is unknown is an internal one.
+#[derive(Deserialize)]
+struct ErrorText {
+    error: String,
+    what: Option<String>,
+    fields: Option<Vec<FieldError>>,
+    message: Option<String>,
+}
+
+impl From<ErrorText> for StudioError {
+    fn from(text: ErrorText) -> Self {
+        let message = text.message.unwrap_or_default();
+        match text.error.as_str() {
+            "not_found" => Self::NotFound {
+                what: text.what.unwrap_or_default(),
+            },
+            "invalid" => Self::Invalid {
+                fields: text.fields.unwrap_or_default(),
+            },
+            "conflict" => Self::Conflict { message },
+            "forbidden" => Self::Forbidden { message },
+            "engine" => Self::Engine { message },
+            _ => Self::Internal,
+        }
+    }
 }
 
 /// Everything the screens and the REST interface can ask for.

@@ -315,7 +315,7 @@ pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()
-        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .map(|first| crate::browser::large(first) + letters.as_str())
         .unwrap_or_default()
 }
 

@@ -13,7 +13,11 @@ mod pairs; // the same sessions on both sides
 
 /// What can be said of a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "verdict")]
+#[serde(
+    rename_all = "snake_case",
+    tag = "verdict",
+    try_from = "crate::wire::VerdictText"
+)]
 pub enum Verdict {
     /// The candidate is better; the interval excludes no difference.
     Better,

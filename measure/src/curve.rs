@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Innocence;
+use crate::order::by_number;
 use crate::slo::{Judgement, Keeps, Slo};
 use crate::units::Level;
 
@@ -23,7 +24,11 @@ pub struct CurvePoint<'a> {
 
 /// The highest offered rate at which the SLO holds, as a bracket from monotonicity alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(
+    rename_all = "snake_case",
+    tag = "kind",
+    try_from = "crate::wire::CeilingText"
+)]
 pub enum Ceiling {
     /// Between the highest rate that surely keeps it and the lowest that surely breaks it or is above capacity.
     Bracket {
@@ -69,7 +74,7 @@ pub fn ceiling(points: &[CurvePoint<'_>], by: By) -> Ceiling {
         .iter()
         .filter_map(|point| Seen::of(point, by))
         .collect();
-    seen.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    by_number(&mut seen, |point| point.rate);
     let lo = seen
         .iter()
         .rev()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A knob's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, from = "crate::wire::Scalar")]
 pub enum KnobValue {
     /// A switch.
     Switch(bool),
@@ -83,7 +83,11 @@ pub struct Differing {
 
 /// May two configurations be compared?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(
+    rename_all = "snake_case",
+    tag = "kind",
+    try_from = "crate::wire::ComparabilityText"
+)]
 pub enum Comparability {
     /// Exactly one knob differs (or the engine alone).
     OneVariable {

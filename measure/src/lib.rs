@@ -9,15 +9,17 @@ pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points
 pub mod knobs; // engine settings and what differs between two configurations
+pub mod order; // things in order of a number
 pub mod quantile; // percentiles and their intervals
 pub mod request; // one request, from schedule to last token
 pub mod sampling; // portable seeded draws
 pub mod score; // what remains of a request when only its latencies matter
 pub mod slo; // what was promised, and was it kept
-pub mod study;
+pub mod study; // from a spec to a plan of points
 pub mod summary; // one point
 pub mod units; // nanoseconds, rates, levels, seeds
-pub mod workload; // what they ask // from a spec to a plan of points
+pub mod wire; // how values of several kinds are read
+pub mod workload; // what they ask
 
 #[cfg(test)]
 mod testing; // records and scores for tests

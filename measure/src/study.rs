@@ -66,7 +66,11 @@ pub struct Endpoint {
 
 /// The study's engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    tag = "kind",
+    try_from = "crate::wire::EngineText"
+)]
 pub enum EngineSpec {
     /// The built-in simulator, started anew for each configuration. Its results are badged *simulated* everywhere.
     Simulator {
@@ -79,7 +83,11 @@ pub enum EngineSpec {
 
 /// How a configuration's knob values come about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "way", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    tag = "way",
+    try_from = "crate::wire::TurnText"
+)]
 pub enum Turn {
     /// The study's engine as it is (the simulator takes the knobs; an endpoint is left alone).
     #[default]

@@ -20,7 +20,11 @@ pub use failures::FirstFailure;
 
 /// Did the engine keep up with the arrivals?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "state")]
+#[serde(
+    rename_all = "snake_case",
+    tag = "state",
+    try_from = "crate::wire::CapacityText"
+)]
 pub enum Capacity {
     /// Nothing speaks against it.
     Within,

@@ -7,6 +7,8 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
+use crate::wire::{Misread, Scalar};
+
 /// A span or an instant in nanoseconds. Instants count from the start of the point on a monotonic clock.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -201,10 +203,23 @@ impl std::str::FromStr for Level {
 
 /// How a [`Level`] stands in JSON: a bare number for a rate, else text.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, try_from = "Scalar")]
 enum LevelText {
     Number(f64),
     Text(String),
+}
+
+impl TryFrom<Scalar> for LevelText {
+    type Error = Misread;
+    fn try_from(value: Scalar) -> Result<Self, Misread> {
+        match value {
+            Scalar::Natural(rate) => Ok(Self::Number(rate as f64)),
+            Scalar::Whole(rate) => Ok(Self::Number(rate as f64)),
+            Scalar::Fraction(rate) => Ok(Self::Number(rate)),
+            Scalar::Text(text) => Ok(Self::Text(text)),
+            Scalar::Switch(_) => Err(Misread::Other("a rate: a number or text")),
+        }
+    }
 }
 
 impl TryFrom<LevelText> for Level {
@@ -232,10 +247,21 @@ impl From<Level> for LevelText {
 pub struct Seed(pub u64);
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "Scalar")]
 enum SeedText {
     Number(u64),
     Text(String),
+}
+
+impl TryFrom<Scalar> for SeedText {
+    type Error = Misread;
+    fn try_from(value: Scalar) -> Result<Self, Misread> {
+        match value {
+            Scalar::Natural(seed) => Ok(Self::Number(seed)),
+            Scalar::Text(text) => Ok(Self::Text(text)),
+            _ => Err(Misread::Other("a seed: a whole number or text")),
+        }
+    }
 }
 
 impl TryFrom<SeedText> for Seed {

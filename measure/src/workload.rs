@@ -19,7 +19,11 @@ pub use filter::{Drop, filter_sharegpt};
 
 /// Lengths in tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    tag = "kind",
+    try_from = "crate::wire::LengthsText"
+)]
 pub enum Lengths {
     /// Every request alike: a toy, and badged so.
     Fixed {
@@ -71,7 +75,11 @@ impl Default for ShareGptFilter {
 
 /// A workload, as a person states it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+#[serde(
+    rename_all = "snake_case",
+    tag = "kind",
+    try_from = "crate::wire::WorkloadText"
+)]
 pub enum Workload {
     /// Multi-turn sessions with ShareGPT's lengths and turns, lengths scaled by a factor that is always shown.
     ShareGptShaped {

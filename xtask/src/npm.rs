@@ -1,4 +1,5 @@
-//! The few files that come from npm: plotly.js for the pages, axe-core for the browser tests.
+//! The few files that come from npm: plotly.js for the pages, binaryen to make the module smaller, axe-core for the browser
+//! tests.
 //!
 //! They are named in `xtask/npm`, by a lock file that holds checksums and no addresses, and are
 //! installed into `target/npm`. Nothing of theirs runs while installing.
@@ -23,7 +24,12 @@ pub fn packages(consent: Consent) -> anyhow::Result<PathBuf> {
         unchanged("npm packages");
         return Ok(modules);
     }
-    let npm = program_or_packages("npm", &["nodejs", "npm"], "plotly.js and axe-core", consent)?;
+    let npm = program_or_packages(
+        "npm",
+        &["nodejs", "npm"],
+        "plotly.js, axe-core and binaryen",
+        consent,
+    )?;
     fs::create_dir_all(&installed)
         .with_context(|| format!("cannot make {}", installed.display()))?;
     for file in ["package.json", "package-lock.json", ".npmrc"] {

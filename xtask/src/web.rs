@@ -25,15 +25,16 @@ pub struct Options {
     pub consent: Consent,
 }
 
-/// The most that the app's module and script may weigh together, gzipped. plotly is apart. The aim is 600 kB; this keeps
-/// what there is from growing until it is reached.
-const LIMIT_GZ: u64 = 950_000;
+/// The most that the app's module and script may weigh together, gzipped. plotly is apart.
+const LIMIT_GZ: u64 = 600_000;
 
 /// Builds what has changed and says what it weighs.
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let packages = step::step("npm packages", || npm::packages(options.consent))?;
     let module = step::step("frontend for wasm32", || frontend::build(options))?;
-    let bound = step::step("bindings", || bindings::write(&module, options.dev))?;
+    let bound = step::step("bindings", || {
+        bindings::write(&module, &packages, options.dev)
+    })?;
     let weight = step::step("site", || site::write(&bound, &packages, options.dev))?;
     weight.print();
     weight.check(if options.dev { u64::MAX } else { LIMIT_GZ })

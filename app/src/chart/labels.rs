@@ -1,5 +1,7 @@
 //! Where the names of lines stand: at their ends, and never over each other.
 
+use measure::order::by_number;
+
 use super::{Chart, Line, Mark};
 
 /// How far a name's middle stands from its line's end, in pixels.
@@ -23,7 +25,7 @@ pub struct Label<'a> {
 /// The names of all lines that have an end, the uppermost first. What falls has its name below, what rises above it.
 pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let mut ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
-    ends.sort_by(|a, b| b.end.y.total_cmp(&a.end.y));
+    by_number(&mut ends, |label| -label.end.y);
     for next in 1..ends.len() {
         let (above, this) = (ends[next - 1], &mut ends[next]);
         if near(chart, above.end, this.end) {

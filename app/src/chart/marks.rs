@@ -1,5 +1,7 @@
 //! From points to marks: where each stands, how it is filled, and the ceiling across the line.
 
+use measure::order::by_number;
+
 use super::wording::hover;
 use super::*;
 
@@ -9,7 +11,7 @@ pub(super) fn line(series: &Series<'_>, axes: Axes, unit: &str, notes: &mut Note
         .iter()
         .filter_map(|point| mark(point, axes, unit, notes))
         .collect();
-    marks.sort_by(|a, b| load(a).total_cmp(&load(b)));
+    by_number(&mut marks, load);
     Line {
         name: series.name.to_owned(),
         colour: series.colour,
@@ -200,7 +202,7 @@ pub(super) fn along(series: &Series<'_>, across: Across, rate: f64) -> Option<f6
             Some((summary.offered_rate?, x?))
         })
         .collect();
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    by_number(&mut known, |(offered, _)| *offered);
     let above = known.partition_point(|(offered, _)| *offered < rate);
     let (Some(right), Some(left)) = (
         known.get(above),

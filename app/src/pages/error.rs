@@ -7,6 +7,7 @@ use leptos_router::components::A;
 
 use crate::status::{set_status, status_of};
 use crate::studio::StudioError;
+use crate::words;
 
 /// An error in place of a page.
 #[component]
@@ -50,12 +51,7 @@ fn heading(error: &StudioError) -> &'static str {
 
 /// An error's text as a sentence of a page.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|first| first.to_uppercase().to_string())
-        .unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
+    format!("{}.", words::capital(text))
 }
 
 #[cfg(test)]

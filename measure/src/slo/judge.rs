@@ -1,5 +1,6 @@
 //! Was it kept: request by request (attainment), and percentile by percentile.
 
+use crate::order::by_number;
 use crate::quantile::{Distribution, Estimate, Indicator, Proportion, Sample, needed_for};
 use crate::score::Score;
 use crate::summary::Summary;
@@ -79,7 +80,8 @@ fn in_order_of_arrival<T>(scores: &[Score], with: impl FnOnce(&[Score]) -> T) ->
         return with(scores);
     }
     let mut sorted = scores.to_vec();
-    sorted.sort_by_key(|score| score.scheduled);
+    // Exact up to a hundred days.
+    by_number(&mut sorted, |score| score.scheduled.0 as f64);
     with(&sorted)
 }
 

@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
 
 /// Nanoseconds in a unit, by its name.
 fn nanos_per(unit: &str) -> Option<f64> {
-    match unit.to_lowercase().as_str() {
+    match unit.to_ascii_lowercase().as_str() {
         "s" | "sec" | "second" | "seconds" => Some(1e9),
         "ms" | "millisecond" | "milliseconds" => Some(1e6),
         "us" | "µs" | "μs" | "microsecond" | "microseconds" => Some(1e3),

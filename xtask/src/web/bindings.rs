@@ -2,7 +2,8 @@
 //!
 //! The library's version is pinned to that of the crate `wasm-bindgen`, so that the two never differ.
 
-use super::{shrink, workshop};
+use super::shrink::{neighbours, optimised, without_idle};
+use super::workshop;
 use crate::fingerprint::{Fingerprint, is_current, keep};
 use crate::paths::at;
 use crate::step::unchanged;
@@ -14,13 +15,14 @@ use wasm_bindgen_cli_support::Bindgen;
 /// Writes `frontend.js`, `frontend_bg.wasm` and perhaps `snippets/`, and returns their folder.
 ///
 /// The script holds no address of the module: the page names both, because both have hashed names.
-pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
+pub fn write(module: &Path, packages: &Path, dev: bool) -> anyhow::Result<PathBuf> {
     let folder = workshop().join(if dev { "bindings-dev" } else { "bindings" });
     let stamp = folder.join("stamp");
     let fingerprint = Fingerprint::default()
         .word(if dev { "dev" } else { "release" })
         .tree(module)?
         .tree(&at("xtask/src/web"))?
+        .tree(&at("xtask/npm"))?
         .finish();
     if is_current(&stamp, &fingerprint) {
         unchanged("bindings");
@@ -31,6 +33,9 @@ pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     generate(module, &folder, dev)?;
+    if !dev {
+        shrink(&folder.join("frontend_bg.wasm"), packages)?;
+    }
     keep(&stamp, &fingerprint)?;
     Ok(folder)
 }
@@ -38,7 +43,7 @@ pub fn write(module: &Path, dev: bool) -> anyhow::Result<PathBuf> {
 fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
     let mut bytes = read(module)?;
     if !dev {
-        bytes = shrink::without_idle(&bytes)?;
+        bytes = without_idle(&bytes)?;
     }
     Bindgen::new()
         .input_bytes("frontend", bytes)
@@ -49,13 +54,13 @@ fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
         .remove_name_section(!dev)
         .remove_producers_section(!dev)
         .generate(folder)
-        .with_context(|| format!("cannot make bindings for {}", module.display()))?;
-    if !dev {
-        let bound = folder.join("frontend_bg.wasm");
-        fs::write(&bound, shrink::neighbours(&read(&bound)?)?)
-            .with_context(|| format!("cannot write {}", bound.display()))?;
-    }
-    Ok(())
+        .with_context(|| format!("cannot make bindings for {}", module.display()))
+}
+
+fn shrink(module: &Path, packages: &Path) -> anyhow::Result<()> {
+    optimised(module, packages)?;
+    fs::write(module, neighbours(&read(module)?)?)
+        .with_context(|| format!("cannot write {}", module.display()))
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {

@@ -1,15 +1,18 @@
 //! Makes the module smaller on its way to the browser, without changing what it does.
 //!
 //! Before the bindings are made, functions that the page never calls are emptied ([`without_idle`]): what only they
-//! used then falls away. Afterwards the functions are put into an order that compresses well ([`neighbours`]): gzip sees
-//! 32 kB at a time, so code that is alike must stand close together.
+//! used then falls away. Afterwards binaryen goes over the whole ([`optimised`]), and the functions are put into an order
+//! that compresses well ([`neighbours`]): gzip sees 32 kB at a time, so code that is alike must stand close together.
 
 mod likeness; // which functions are alike
 
+use crate::command::run_quietly;
 use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::path::Path;
+use std::process::Command;
 use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{CodeSection, Function, FunctionSection, Instruction, Module};
 use wasmparser::{
@@ -17,20 +20,54 @@ use wasmparser::{
     TypeRef,
 };
 
-/// The entry of leptos' second way of waking a view up, bit by bit, which every view behind one type carries in its table.
-/// Only `hydrate_lazy` goes this way; this app wakes up whole.
-const IDLE: &str = "::into_any::hydrate_async";
+/// leptos' second way of waking a view up, bit by bit, which every view behind one type carries in its table. Only
+/// `hydrate_lazy` goes this way; this app wakes up whole.
+const IDLE: &str = "::hydrate_async";
 
 /// The module with the bodies of [`IDLE`] functions replaced by a trap.
-///
-/// Nothing within them is touched: the compiler keeps one of several equal functions, under any of their names, so that
-/// an inner part may serve others too. The entry has no equal, because it makes the future of just this way.
 pub fn without_idle(module: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let idle = Outline::read(module)?.named(|name| {
-        let name = format!("{:#}", rustc_demangle::demangle(name));
-        name.contains(IDLE) && !name.contains("closure")
-    });
+    let idle = Outline::read(module)?
+        .named(|name| is_idle(&format!("{:#}", rustc_demangle::demangle(name))));
     rewritten(module, Emptied { idle, at: 0 })
+}
+
+/// Whether a name is that of an entry of the idle way, or of an asynchronous body on it.
+///
+/// All else stays: the compiler keeps one of several equal functions, under any of their names, so that what only copies
+/// its arguments, or a closure within, may serve others too. An entry makes a future of just this way, and a body names its
+/// own place when it is polled too often; neither has an equal elsewhere.
+fn is_idle(name: &str) -> bool {
+    name.rsplit_once(IDLE).is_some_and(|(before, rest)| {
+        // Nothing, or what a generic function adds to its name.
+        let within = rest.rsplit_once('>').map_or(rest, |(_, within)| within);
+        match within {
+            "" => before.ends_with("::into_any"),
+            within => matches!(within, "::{{closure}}" | "::{closure#0}"),
+        }
+    })
+}
+
+/// What the compiler's own wasm32 target may use, and browsers have had for years.
+const FEATURES: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
+/// Lets binaryen's `wasm-opt` go over a module. Only what is tiny is put into its callers: larger bodies, each with its own
+/// surroundings, would be smaller plain and larger compressed.
+pub fn optimised(module: &Path, packages: &Path) -> anyhow::Result<()> {
+    let mut node = Command::new("node");
+    node.arg(packages.join("binaryen/bin/wasm-opt"))
+        .args(FEATURES)
+        .args(["-Oz", "--one-caller-inline-max-function-size", "12"])
+        .arg(module)
+        .arg("-o")
+        .arg(module);
+    run_quietly(&mut node).context("cannot optimise the module")
 }
 
 /// The module with functions that are alike next to each other.

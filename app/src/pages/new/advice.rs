@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use measure::knobs::{KnobValue, simulator_knobs};
+use measure::order::by_number;
 use measure::slo::Slo;
 use measure::study::{PlannedPoint, StudySpec, Turn};
 use measure::units::Level;
@@ -46,10 +47,10 @@ pub fn advise(draft: &Draft, spec: &StudySpec, plan: &[PlannedPoint]) -> Vec<Adv
     .into_iter()
     .flatten()
     .collect();
-    advice.sort_by_key(|it| match it.tone {
-        Tone::Bad => 0,
-        Tone::Warn => 1,
-        _ => 2,
+    by_number(&mut advice, |it| match it.tone {
+        Tone::Bad => 0.0,
+        Tone::Warn => 1.0,
+        _ => 2.0,
     });
     advice
 }

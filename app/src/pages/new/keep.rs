@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use super::draft::{ConfigurationDraft, Draft};
 use super::form::MOST_CONFIGURATIONS;
+use crate::browser::read_json;
 
 /// Texts by place.
 type Texts = BTreeMap<String, String>;
@@ -73,8 +74,7 @@ fn storage() -> Option<web_sys::Storage> {
 /// The draft that was typed under this key before, if any; what it lacks is as in `beginning`.
 pub fn kept(key: &str, beginning: &Draft) -> Option<Draft> {
     let text = storage()?.get_item(key).ok().flatten()?;
-    // Read as bytes, like every answer of the server: one reader of JSON in the browser.
-    let texts: Texts = serde_json::from_slice(text.as_bytes()).ok()?;
+    let texts: Texts = read_json(&text).ok()?;
     Some(draft(&texts, beginning.clone()))
 }
 

@@ -1,5 +1,6 @@
 //! Uploads a ShareGPT file into the studio's data set folder.
 
+use crate::browser::read_json;
 use crate::ui::erased::{Erase, shared};
 use leptos::html;
 use leptos::prelude::*;
@@ -98,7 +99,7 @@ async fn why_not(response: &web_sys::Response) -> Option<String> {
         .await
         .ok()?
         .as_string()?;
-    serde_json::from_slice::<Problem>(text.as_bytes())
+    read_json::<Problem>(&text)
         .ok()
         .map(|problem| problem.message)
 }

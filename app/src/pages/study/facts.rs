@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use measure::arrival::Arrival;
 use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
+use measure::order::by_number;
 use measure::study::{EngineSpec, StudySpec};
 
 use super::Page;
@@ -120,7 +121,9 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
     };
     // The gravest first, each sentence once.
     let mut gravest = certificates.clone();
-    gravest.sort_by_key(|certificate| certificate.innocence != Innocence::Void);
+    by_number(&mut gravest, |certificate| {
+        f64::from(certificate.innocence != Innocence::Void)
+    });
     let mut reasons: Vec<String> = Vec::new();
     for reason in gravest.iter().flat_map(|certificate| &certificate.reasons) {
         if !reasons.contains(reason) {

@@ -86,11 +86,11 @@ fn outline(module: &[u8]) -> (Vec<u32>, Vec<u32>, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn only_the_entry_of_the_idle_way_is_emptied() {
+fn only_the_idle_way_is_emptied() {
     let names = [
         "main",
         "_ZN6tachys8into_any13hydrate_async17h0123456789abcdefE",
-        "_ZN6tachys8into_any13hydrate_async28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+        "_ZN6tachys8into_any7hydrate17h0123456789abcdefE",
     ];
     let before = module(names);
     let (exports, table, bodies) = outline(&without_idle(&before).expect("emptied"));
@@ -101,6 +101,26 @@ fn only_the_entry_of_the_idle_way_is_emptied() {
         bodies,
         [whole[0].clone(), vec![0, 0x00, 0x0b], whole[2].clone()]
     );
+}
+
+#[test]
+fn an_idle_function_is_known_by_its_whole_name() {
+    for name in [
+        "<T as tachys::view::any_view::IntoAny>::into_any::hydrate_async",
+        "<T as tachys::view::any_view::IntoAny>::into_any::hydrate_async::{{closure}}",
+        "<A as tachys::view::any_view::IntoAny>::into_any::hydrate_async::<B<C>>::{closure#0}",
+    ] {
+        assert!(is_idle(name), "{name}");
+    }
+    for name in [
+        "tachys::view::hydrate",
+        "<A as tachys::view::RenderHtml>::hydrate_async",
+        "tachys::view::hydrate_async::{{closure}}::{{closure}}",
+        "tachys::view::hydrate_async::<T>::{closure#0}::{closure#0}",
+        "core::ptr::drop_in_place<tachys::view::hydrate_async::{{closure}}>",
+    ] {
+        assert!(!is_idle(name), "{name}");
+    }
 }
 
 #[test]
