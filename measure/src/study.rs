@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::arrival::Arrival;
 use crate::knobs::Knobs;
@@ -91,7 +91,6 @@ pub enum EngineSpec {
 pub enum Turn {
     /// The study's engine as it is (the simulator takes the knobs; an endpoint is left alone).
     #[default]
-    #[serde(deserialize_with = "nothing_more")]
     AsIs,
     /// A second registered endpoint that already runs so.
     OtherEndpoint(Endpoint),
@@ -100,14 +99,6 @@ pub enum Turn {
         /// What the person is asked to do: `restart with --max-num-seqs 64`.
         instruction: String,
     },
-}
-
-/// A variant without fields takes none, as the others take only their own.
-fn nothing_more<'de, D: Deserializer<'de>>(fields: D) -> Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Nothing {}
-    Nothing::deserialize(fields).map(|Nothing {}| ())
 }
 
 /// One configuration of the study.
