@@ -4,6 +4,7 @@
 pub(crate) mod compare; // configurations side by side
 pub(crate) mod dataset; // which file it was
 pub(crate) mod engines; // who is behind a URL
+mod errors; // what went wrong, for the one who asked
 pub(crate) mod launch; // may this study run?
 mod open; // making a studio, and ending it
 mod share; // what strangers with a link see
@@ -19,10 +20,10 @@ use app::studio::{
 };
 use async_trait::async_trait;
 use measure::slo::Slo;
-use measure::study::{Endpoint, FieldError, StudySpec};
-use tracing::error;
+use measure::study::{Endpoint, StudySpec};
 use uuid::Uuid;
 
+pub(crate) use errors::{conflict, internal, invalid, missing};
 pub use open::Settings;
 pub(crate) use open::is_in_use;
 
@@ -44,37 +45,6 @@ pub struct LocalStudio {
 /// Rows of the start page, when nobody says how many.
 const ROWS: u32 = 50;
 const MOST_ROWS: u32 = 500;
-
-/// The cause is logged here, once; people learn that the log has it, or that they can mend it by themselves.
-pub(crate) fn internal(cause: impl std::error::Error + 'static) -> StudioError {
-    let cause: &(dyn std::error::Error + 'static) = &cause;
-    error!(cause, "a request failed inside the studio");
-    match cause.downcast_ref::<StoreError>() {
-        Some(store) if store.is_full() => StudioError::Full,
-        _ => StudioError::Internal,
-    }
-}
-
-pub(crate) fn missing(what: &str) -> StudioError {
-    StudioError::NotFound {
-        what: what.to_owned(),
-    }
-}
-
-pub(crate) fn conflict(message: impl Into<String>) -> StudioError {
-    StudioError::Conflict {
-        message: message.into(),
-    }
-}
-
-pub(crate) fn invalid(field: &str, message: impl Into<String>) -> StudioError {
-    StudioError::Invalid {
-        fields: vec![FieldError {
-            field: field.to_owned(),
-            message: message.into(),
-        }],
-    }
-}
 
 /// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
 impl Drop for LocalStudio {
