@@ -28,7 +28,7 @@ pub use open::Settings;
 pub(crate) use open::is_in_use;
 
 use crate::live::LiveHub;
-use crate::store::{Store, StoreError, StoredStudy, StudyChange, now_ms};
+use crate::store::{Store, StoredStudy, StudyChange, now_ms};
 use crate::supervisor::Supervisor;
 use views::Model;
 
