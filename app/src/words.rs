@@ -146,7 +146,9 @@ pub fn verdict(verdict: &Verdict) -> String {
                 percent(smallest_seen.abs())
             )
         }
-        Verdict::NotYetJudged { why } => format!("not yet judged: {why}"),
+        Verdict::NotYetJudged { why } => {
+            format!("not yet judged: {}", small(why.trim_end_matches('.')))
+        }
     }
 }
 
@@ -236,6 +238,11 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
 
 fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
     match found {
+        Ceiling::Unresolved { lo: Some(lo), hi: Some(hi) } if hi < lo => format!(
+            "it is surely broken at {} {unit} and yet surely kept at {}, so something else disturbed one of the two",
+            number(*hi),
+            number(*lo)
+        ),
         Ceiling::Unresolved { lo: Some(lo), hi } => {
             let beyond = hi.map_or(", and not sure above".into(), |hi| format!(" and surely broken at {}, and not sure in between", number(hi)));
             format!("it is surely kept at {} {unit}{beyond}", number(*lo))
@@ -249,6 +256,7 @@ fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
 fn with_unit(found: &Ceiling, unit: &str) -> String {
     let text = ceiling(found);
     match text.split_once(" (") {
+        _ if !text.contains(|letter: char| letter.is_ascii_digit()) => text,
         Some((value, interval)) => format!("{value} {unit} ({interval}"),
         None => format!("{text} {unit}"),
     }
@@ -275,7 +283,16 @@ fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) ->
             None => format!("{name}: not yet judged."),
         };
     };
+    if let Ceiling::Unresolved { .. } = to {
+        return format!("{name}: cannot tell yet, {}.", unresolved_reason(&to, unit));
+    }
     let compared = compare_ceilings(from, to);
+    if let (Verdict::NotYetJudged { .. }, Ceiling::NoneKept { .. }) = (&compared.verdict, to) {
+        return format!(
+            "{name}: {}; against the first not yet judged.",
+            with_unit(&to, unit)
+        );
+    }
     let change = compared
         .difference
         .map(|found| format!(", {}", difference(&found)))
@@ -316,6 +333,15 @@ pub fn capital(text: &str) -> String {
     letters
         .next()
         .map(|first| crate::browser::large(first) + letters.as_str())
+        .unwrap_or_default()
+}
+
+/// The first letter small, as after a colon.
+pub fn small(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters
+        .next()
+        .map(|first| first.to_lowercase().collect::<String>() + letters.as_str())
         .unwrap_or_default()
 }
 

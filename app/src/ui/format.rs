@@ -37,7 +37,11 @@ pub fn percent(share: f64) -> String {
 /// A value and its interval, no digit beyond the interval: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`.
 pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
     let decimals = interval_decimals(value, lo, hi);
-    let print = |number: f64| with_decimals(number, decimals);
+    // What is more than nothing must not read as nothing.
+    let print = |it: f64| match with_decimals(it, decimals) {
+        zero if 0.0 < it && zero.parse() == Ok(0.0) => number(it),
+        text => text,
+    };
     match (lo, hi) {
         (Some(lo), Some(hi)) => format!("{} ({}–{})", print(value), print(lo), print(hi)),
         (Some(lo), None) => format!("{} (≥ {})", print(value), print(lo)),
@@ -52,6 +56,14 @@ pub fn ceiling(ceiling: &Ceiling) -> String {
         Ceiling::Bracket { value, lo, hi } => with_interval(value, Some(lo), Some(hi)),
         Ceiling::AtLeast { lo } => format!("at least {}", number(lo)),
         Ceiling::NoneKept { hi } => format!("below {}", number(hi)),
+        Ceiling::Unresolved {
+            lo: Some(lo),
+            hi: Some(hi),
+        } if hi < lo => format!(
+            "unresolved, broken at {} but kept at {}",
+            number(hi),
+            number(lo)
+        ),
         Ceiling::Unresolved {
             lo: Some(lo),
             hi: Some(hi),
@@ -318,6 +330,13 @@ mod tests {
                     hi: Some(16.0),
                 },
                 "unresolved, 4.00–16.0",
+            ),
+            (
+                Ceiling::Unresolved {
+                    lo: Some(16.0),
+                    hi: Some(4.0),
+                },
+                "unresolved, broken at 4.00 but kept at 16.0",
             ),
             (Ceiling::Unresolved { lo: None, hi: None }, "unresolved"),
         ] {

@@ -28,6 +28,11 @@ pub fn plain(unix_ms: i64) -> String {
     )
 }
 
+/// The day alone, for what lies ahead: `2027-11-29`.
+pub fn day(unix_ms: i64) -> String {
+    iso(unix_ms)[..10].to_owned()
+}
+
 /// How long ago: `just now`, `3 min ago`, `5 h ago`, `2 days ago`, then the date.
 pub fn ago(now_ms: i64, then_ms: i64) -> String {
     let minutes = (now_ms - then_ms) / 60_000;
@@ -37,7 +42,7 @@ pub fn ago(now_ms: i64, then_ms: i64) -> String {
         60..=1439 => format!("{} h ago", minutes / 60),
         1440..=2879 => "yesterday".into(),
         2880..=43_199 => format!("{} days ago", minutes / 1440),
-        _ => iso(then_ms)[..10].to_owned(),
+        _ => day(then_ms),
     }
 }
 

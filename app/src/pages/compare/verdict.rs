@@ -2,7 +2,7 @@
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
-use measure::compare::CeilingComparison;
+use measure::compare::{CeilingComparison, Verdict};
 use measure::knobs::{Comparability, Differing, Fact};
 
 use super::{name_of, unit};
@@ -44,6 +44,10 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         let why = "its points or the baseline's are not all judged";
         return (format!("No verdict on {candidate} yet: {why}."), None);
     };
+    if let Some(Verdict::NotYetJudged { why }) = pair.ceilings.as_ref().map(|it| &it.verdict) {
+        let why = words::small(why.trim_end_matches('.'));
+        return (format!("No verdict on {candidate} yet: {why}."), None);
+    }
     let first = format!(
         "{} moves the ceiling from {} to {} {}: {}",
         words::capital(&cause(&candidate, &pair.comparability)),

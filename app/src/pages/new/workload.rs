@@ -25,7 +25,9 @@ pub fn WorkloadSection(
     datasets: Datasets,
 ) -> impl IntoView {
     let draft = form.draft;
-    let fields = move || match draft.with(|draft| draft.workload.kind.clone()).as_str() {
+    // Only another kind builds other fields: whoever types in one must keep it.
+    let kind = Memo::new(move |_| draft.with(|draft| draft.workload.kind.clone()));
+    let fields = move || match kind.get().as_str() {
         "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
         "synthetic" => view! { <SyntheticFields form /> }.erased(),
         _ => view! { <ShapedFields form /> }.erased(),

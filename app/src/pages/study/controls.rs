@@ -6,6 +6,7 @@ use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
+use measure::slo::Slo;
 use measure::study::Turn;
 use uuid::Uuid;
 
@@ -22,6 +23,7 @@ use crate::ui::browser_only::BrowserOnly;
 use crate::ui::dialog::Dialog;
 use crate::ui::empty::Notice;
 use crate::ui::toast::{Toasts, toasts};
+use crate::url_state::escape;
 use crate::words;
 
 /// Does something, says what happened, and reads the study anew.
@@ -56,7 +58,10 @@ pub(super) fn id(page: Page) -> Uuid {
 pub fn Actions(page: Page) -> impl IntoView {
     let state = Memo::new(move |_| page.known.with(|study| study.state));
     let rest = Memo::new(move |_| page.known.with(remaining));
-    let compare = Memo::new(move |_| page.known.with(compare_link));
+    let compare = Memo::new(move |_| {
+        let tried = page.state.with(|state| state.slo.clone());
+        page.known.with(|study| compare_link(study, tried.as_ref()))
+    });
     let (editing, sharing) = (RwSignal::new(false), RwSignal::new(false));
     let resumable = move || {
         matches!(
@@ -107,8 +112,8 @@ fn remaining(study: &StudyView) -> usize {
         .count()
 }
 
-/// The comparison of the study's configurations, baseline first; none where there is only one.
-fn compare_link(study: &StudyView) -> Option<String> {
+/// The comparison of the study's configurations, baseline first, under the SLO that is tried; none where there is only one.
+fn compare_link(study: &StudyView, tried: Option<&Slo>) -> Option<String> {
     if study.configurations.len() < 2 {
         return None;
     }
@@ -117,7 +122,10 @@ fn compare_link(study: &StudyView) -> Option<String> {
         .iter()
         .map(|one| format!("c={}", one.id))
         .collect();
-    Some(format!("/compare?{}", ids.join("&")))
+    let slo = tried.map_or_else(String::new, |slo| {
+        format!("&slo={}", escape(&slo.to_string()))
+    });
+    Some(format!("/compare?{}{slo}", ids.join("&")))
 }
 
 /// Hides the study at once; the way back stands in the message.

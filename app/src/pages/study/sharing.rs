@@ -12,8 +12,9 @@ use super::controls::id;
 use crate::api::{list_shares, revoke_share, share_study};
 use crate::studio::ShareRow;
 use crate::ui::dialog::Dialog;
-use crate::ui::time::RelativeTime;
+use crate::ui::time::{RelativeTime, day};
 use crate::ui::toast::toasts;
+use crate::url_state::ViewState;
 use crate::words;
 
 /// Links to the study: make, copy, revoke.
@@ -42,7 +43,9 @@ pub fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
             match share_study(id(page), None).await {
                 Ok(share) => {
                     let origin = window().location().origin().unwrap_or_default();
-                    fresh.set(share.path.map(|path| origin + &path));
+                    // With what the page shows now, a tried SLO among it.
+                    let view = page.state.with_untracked(ViewState::query);
+                    fresh.set(share.path.map(|path| origin + &path + &view));
                     read();
                 }
                 Err(error) => problem.set(Some(words::capital(&error.to_string()))),
@@ -52,7 +55,10 @@ pub fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
     let revoke = move |share: Uuid| {
         spawn_local(async move {
             match revoke_share(share).await {
-                Ok(()) => read(),
+                Ok(()) => {
+                    fresh.set(None);
+                    read();
+                }
                 Err(error) => problem.set(Some(words::capital(&error.to_string()))),
             }
         });
@@ -118,7 +124,7 @@ fn Link(row: ShareRow, revoke: Callback<Uuid>) -> impl IntoView {
     view! {
         <li class="row">
             <span>"Made " <RelativeTime unix_ms=created_ms /></span>
-            {expires_ms.map(|unix_ms| view! { <span class="muted">"works until " <RelativeTime unix_ms /></span> })}
+            {expires_ms.filter(|_| !revoked).map(|unix_ms| view! { <span class="muted">{format!("works until {}", day(unix_ms))}</span> })}
             <span class="spring">
                 {if revoked {
                     view! { <span class="muted">"revoked"</span> }.erased()
