@@ -4,6 +4,7 @@ mod exercise; // the study of the goodput exercise, and what its page must show
 mod journey; // define, launch, watch, reload, compare, share
 mod real_engine; // the same way against llama.cpp
 mod screens; // every page: both themes, wide and narrow, no complaint
+mod typing; // with real keys, into every kind of field
 
 use tests::browser::Browser;
 
