@@ -296,11 +296,15 @@ fn failures(summary: &Summary) -> Html {
     if summary.failures.is_empty() {
         return html!(r#"<p class="muted">None.</p>"#);
     }
-    let kinds = summary
-        .failures
+    let kinds: Html = summary
+        .failures_in_words()
         .iter()
-        .map(|(kind, count)| (words::failures::kind(*kind), count.to_string()));
-    html!(r#"<dl class="facts">{}</dl>"#, terms(kinds))
+        .map(|words| html!("<li>{}</li>", words))
+        .collect();
+    let mend = summary
+        .mend()
+        .map(|mend| html!(r#"<p class="muted">{}.</p>"#, words::capital(mend)));
+    html!("<ul>{}</ul>{}", kinds, mend)
 }
 
 /// Both verdicts, by name, and each bound.

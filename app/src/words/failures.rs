@@ -7,7 +7,7 @@ use measure::request::ErrorKind;
 use crate::studio::StudyView;
 
 /// A kind of failure as a person reads it.
-pub fn kind(kind: ErrorKind) -> String {
+fn kind(kind: ErrorKind) -> String {
     kind.name().replace('_', " ")
 }
 
