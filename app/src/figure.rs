@@ -1,20 +1,19 @@
 //! Plotly's figure of a [`Chart`]: typed by the `plotly` crate, handed over as JSON.
 
 mod palette; // colours and type of the page
+mod parts; // the parts of plotly's figure that a chart here needs
 
-use plotly::Scatter;
 use plotly::common::{
-    Anchor, DashType, Fill as Filled, Font, HoverInfo, Line as Stroke, Marker, MarkerSymbol, Mode,
-    Position, Title,
+    Anchor, DashType, Fill as Filled, Font, HoverInfo, Line as Stroke, Mode, Position, Title,
 };
 use plotly::layout::{
-    Annotation, Axis as PlotlyAxis, AxisRange, AxisType, DragMode, HoverMode, Margin, Shape,
-    ShapeLayer, ShapeLine, ShapeType,
+    Annotation, AxisType, DragMode, HoverMode, Margin, Shape, ShapeLayer, ShapeLine, ShapeType,
 };
 use serde::Serialize;
 
 pub use palette::Palette;
 use palette::translucent;
+use parts::{Hover, Layout, Marker, PlotlyAxis, Trace};
 
 use crate::axis::Axis;
 use crate::chart::{CeilingMark, Chart, Fill, Label, Limit, Line, Mark, Place, labels};
@@ -31,8 +30,6 @@ pub fn figure(chart: &Chart, palette: &Palette) -> String {
 /// No logo, no bar of buttons: drag to zoom, double click to see all again.
 const CONFIGURATION: &str = r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":"reset"}"#;
 
-type Trace = Box<Scatter<f64, f64>>;
-
 fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     let bands = chart.lines.iter().filter_map(|line| band(line, palette));
     let ceilings = chart.lines.iter().enumerate().filter_map(|(index, line)| {
@@ -43,7 +40,7 @@ fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     bands
         .chain(ceilings)
         .chain(curves)
-        .map(|trace| json(&*trace))
+        .map(|trace| json(&trace))
         .collect()
 }
 
@@ -67,18 +64,13 @@ fn band(line: &Line, palette: &Palette) -> Option<Trace> {
         .map(|mark| (mark.x, mark.lo.unwrap_or(mark.y)));
     let (x, y) = up.chain(down).unzip();
     let colour = translucent(&palette.of(line.colour), 0.15);
-    Some(
-        bare(x, y)
-            .mode(Mode::Lines)
-            .fill(Filled::ToSelf)
-            .fill_color(colour)
-            .line(Stroke::new().width(0.0))
-            .hover_info(HoverInfo::Skip),
-    )
-}
-
-fn bare(x: Vec<f64>, y: Vec<f64>) -> Trace {
-    Scatter::new(x, y).show_legend(false)
+    Some(Trace {
+        fill: Some(Filled::ToSelf),
+        fillcolor: Some(colour),
+        line: Some(Stroke::new().width(0.0)),
+        hoverinfo: Some(HoverInfo::Skip),
+        ..Trace::new(Mode::Lines, x, y)
+    })
 }
 
 /// The curve and, of each other kind of mark, one trace.
@@ -96,11 +88,14 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
             .filter(|mark| mark.place == Place::Value && mark.fill == fill)
             .collect();
         if !alike.is_empty() {
-            traces.push(
-                hovering(&alike, &line.name)
-                    .mode(Mode::Markers)
-                    .marker(Marker::new().symbol(symbol).size(9).color(colour.clone())),
-            );
+            traces.push(Trace {
+                marker: Some(Marker {
+                    symbol,
+                    size: 9,
+                    color: colour.clone(),
+                }),
+                ..hovering(Mode::Markers, &alike, &line.name)
+            });
         }
     }
     let signs: Vec<&Mark> = line
@@ -109,27 +104,23 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
         .filter(|mark| sign(mark).is_some())
         .collect();
     if !signs.is_empty() {
-        let glyphs: Vec<&str> = signs.iter().filter_map(|mark| sign(mark)).collect();
+        let glyphs = signs.iter().filter_map(|mark| sign(mark)).collect();
         let places = signs.iter().map(|mark| match mark.place {
             Place::Value | Place::RightEdge => Position::MiddleCenter,
             Place::Above | Place::Infinite => Position::BottomCenter,
         });
-        traces.push(
-            hovering(&signs, &line.name)
-                .mode(Mode::Text)
-                .text_array(glyphs)
-                .text_position_array(places.collect())
-                .text_font(Font::new().size(16).color(colour)),
-        );
+        traces.push(Trace {
+            text: Some(glyphs),
+            textposition: Some(places.collect()),
+            textfont: Some(Font::new().size(16).color(colour)),
+            ..hovering(Mode::Text, &signs, &line.name)
+        });
     }
     traces
 }
 
 /// Each kind of mark with its symbol.
-const SYMBOLS: [(MarkerSymbol, Fill); 2] = [
-    (MarkerSymbol::Circle, Fill::Solid),
-    (MarkerSymbol::CircleOpen, Fill::Hollow),
-];
+const SYMBOLS: [(&str, Fill); 2] = [("circle", Fill::Solid), ("circle-open", Fill::Hollow)];
 
 /// Marks that stand as a letter: those without a value, and half-filled circles, which plotly does not have.
 fn sign(mark: &Mark) -> Option<&'static str> {
@@ -138,41 +129,28 @@ fn sign(mark: &Mark) -> Option<&'static str> {
 
 /// The line itself.
 fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
-    bare(
-        joined.iter().map(|mark| mark.x).collect(),
-        joined.iter().map(|mark| mark.y).collect(),
-    )
-    .mode(Mode::Lines)
-    .line(
-        Stroke::new()
-            .color(colour.to_owned())
-            .width(2.0)
-            .dash(dash(line.colour)),
-    )
-    .hover_info(HoverInfo::Skip)
+    let stroke = Stroke::new()
+        .color(colour.to_owned())
+        .width(2.0)
+        .dash(dash(line.colour));
+    Trace {
+        line: Some(stroke),
+        hoverinfo: Some(HoverInfo::Skip),
+        ..Trace::of(Mode::Lines, joined)
+    }
 }
 
 /// Marks that say what they are under the pointer.
-fn hovering(marks: &[&Mark], name: &str) -> Trace {
-    bare(
-        marks.iter().map(|mark| mark.x).collect(),
-        marks.iter().map(|mark| mark.y).collect(),
-    )
-    .name(name)
-    .ids(
-        marks
-            .iter()
-            .map(|mark| mark.id.to_string())
-            .collect::<Vec<_>>(),
-    )
-    .hover_text_array(
-        marks
-            .iter()
-            .map(|mark| wrapped(name, &mark.hover))
-            .collect::<Vec<_>>(),
-    )
-    .hover_info(HoverInfo::Text)
-    .clip_on_axis(false)
+fn hovering(mode: Mode, marks: &[&Mark], name: &str) -> Trace {
+    let texts = marks.iter().map(|mark| wrapped(name, &mark.hover));
+    Trace {
+        name: Some(name.to_owned()),
+        ids: Some(marks.iter().map(|mark| mark.id.to_string()).collect()),
+        hovertext: Some(Hover::Each(texts.collect())),
+        hoverinfo: Some(HoverInfo::Text),
+        cliponaxis: Some(false),
+        ..Trace::of(mode, marks)
+    }
 }
 
 /// A hover's line, broken where its parts end.
@@ -215,11 +193,12 @@ fn ceiling(
         x.extend([at, at, at]);
         y.extend([middle, middle, chart.y.bottom()]);
     }
-    bare(x, y)
-        .mode(Mode::Lines)
-        .line(Stroke::new().color(palette.of(line.colour)).width(2.0))
-        .hover_info(HoverInfo::Text)
-        .hover_text(wrapped("Goodput ceiling", &mark.text))
+    Trace {
+        line: Some(Stroke::new().color(palette.of(line.colour)).width(2.0)),
+        hovertext: Some(Hover::One(wrapped("Goodput ceiling", &mark.text))),
+        hoverinfo: Some(HoverInfo::Text),
+        ..Trace::new(Mode::Lines, x, y)
+    }
 }
 
 /// Heights of a ceiling's bar as fractions of the axis: lower end, middle, upper end. Bars of several lines do not cover
@@ -231,24 +210,6 @@ pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
         .map_or(0.03, |limit| chart.y.fraction(limit.value));
     let middle = base - 0.035 * index as f64 * if base > 0.2 { 1.0 } else { -1.0 };
     [middle - 0.012, middle, middle + 0.012]
-}
-
-/// The parts of plotly's layout that a chart here needs. The crate's own has hundreds, each with its code in the browser.
-#[derive(Serialize)]
-struct Layout {
-    /// What a person zoomed into stays until the axes change their meaning.
-    uirevision: String,
-    margin: Margin,
-    paper_bgcolor: &'static str,
-    plot_bgcolor: &'static str,
-    font: Font,
-    showlegend: bool,
-    hovermode: HoverMode,
-    dragmode: DragMode,
-    xaxis: PlotlyAxis,
-    yaxis: PlotlyAxis,
-    annotations: Vec<Annotation>,
-    shapes: Vec<Shape>,
 }
 
 fn layout(chart: &Chart, palette: &Palette) -> String {
@@ -267,7 +228,10 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
         showlegend: false,
         hovermode: HoverMode::Closest,
         dragmode: DragMode::Zoom,
-        xaxis: axis(&chart.x, palette).title(Title::with_text(&chart.x.title).font(small())),
+        xaxis: PlotlyAxis {
+            title: Some(Title::with_text(&chart.x.title).font(small())),
+            ..axis(&chart.x, palette)
+        },
         yaxis: axis(&chart.y, palette),
         annotations: [upright_title(chart).font(small())]
             .into_iter()
@@ -358,24 +322,22 @@ fn dim_and_line(chart: &Chart, limit: &Limit, palette: &Palette) -> [Shape; 2] {
 
 fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
     let (values, labels): (Vec<f64>, Vec<String>) = axis.ticks().into_iter().unzip();
-    let drawn = PlotlyAxis::new()
-        .type_(if axis.log {
-            AxisType::Log
-        } else {
-            AxisType::Linear
-        })
-        .range(AxisRange::new(
-            scaled(axis, axis.bottom()),
-            scaled(axis, axis.top()),
-        ))
-        .grid_color(palette.line.clone())
-        .zero_line(false)
-        .auto_margin(false)
-        .tick_font(Font::new().size(12).color(palette.muted.clone()));
-    if axis.log {
-        drawn.tick_values(values).tick_text(labels)
+    let kind = if axis.log {
+        AxisType::Log
     } else {
-        drawn.tick_format(",~r")
+        AxisType::Linear
+    };
+    PlotlyAxis {
+        kind,
+        title: None,
+        range: [axis.bottom(), axis.top()].map(|end| scaled(axis, end)),
+        gridcolor: palette.line.clone(),
+        zeroline: false,
+        automargin: false,
+        tickfont: Font::new().size(12).color(palette.muted.clone()),
+        tickvals: axis.log.then_some(values),
+        ticktext: axis.log.then_some(labels),
+        tickformat: (!axis.log).then_some(",~r"),
     }
 }
 
