@@ -8,6 +8,7 @@ mod demo; // a studio with a study in it
 mod serve; // a studio
 mod sim; // an engine that is not there
 mod token; // access tokens
+mod truth; // a server that knows the truth
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -46,6 +47,9 @@ enum Command {
     Sim(sim::SimArgs),
     /// The access token of a studio that is not on loopback
     Token(token::TokenArgs),
+    /// Start a server that knows when each of its tokens left
+    #[command(hide = true)]
+    Truth(truth::TruthArgs),
 }
 
 /// Why a command failed, with the status that says so.
@@ -98,6 +102,7 @@ fn start(command: Command) -> Ended {
             Command::Demo(args) => demo::demo(args).await,
             Command::Sim(args) => sim::simulate(args).await,
             Command::Token(args) => token::token(args).await,
+            Command::Truth(args) => truth::tell(args).await,
         }
     })
 }

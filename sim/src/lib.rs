@@ -15,6 +15,7 @@ mod sequence; // one sequence on its way through the engine
 mod server; // listening, starting, stopping
 pub mod stats; // what the engine counts
 pub mod tokens; // words to token ids, and answers
+pub mod truth; // a server that knows when each of its tokens left
 mod wire; // HTTP as vLLM speaks it
 
 pub use config::{Config, ConfigError, PRESETS};
