@@ -43,12 +43,13 @@ pub enum AddressError {
     },
 }
 
-/// The URL of `/v1/{route}` under a base URL that may or may not name `/v1`, a path before it, or the route itself.
+/// The URL of `/v1/{route}` under a base URL, see [`under`].
 pub fn join(base: &str, route: &str) -> Result<Url, AddressError> {
     under(base, &format!("v1/{route}"))
 }
 
-/// The URL of a path beside `/v1`, such as `version`.
+/// The URL of a path, such as `version` or `v1/models`, under a base URL that may or may not name `/v1`, a path before
+/// it, the beginning of the path, or all of it. Azure's deployments have no `/v1`.
 pub fn under(base: &str, path: &str) -> Result<Url, AddressError> {
     let mut url = parse(base)?;
     let segments: Vec<&str> = url
@@ -56,14 +57,35 @@ pub fn under(base: &str, path: &str) -> Result<Url, AddressError> {
         .split('/')
         .filter(|segment| !segment.is_empty())
         .collect();
-    let prefix = &segments[..segments
-        .iter()
-        .rposition(|segment| *segment == "v1")
-        .unwrap_or(segments.len())];
-    let joined: Vec<&str> = prefix.iter().copied().chain(path.split('/')).collect();
-    let joined = joined.join("/");
+    let mut path: Vec<&str> = path.split('/').collect();
+    let prefix = match (deployment(&segments), &path[..]) {
+        (Some(end), ["v1", ..]) => {
+            path.remove(0);
+            &segments[..end]
+        }
+        _ => prefix(&segments, &path),
+    };
+    let joined = [prefix, &path].concat().join("/");
     url.set_path(&joined);
     Ok(url)
+}
+
+/// What of the base comes before the path.
+fn prefix<'a, 'b>(base: &'b [&'a str], path: &[&str]) -> &'b [&'a str] {
+    if let Some(v1) = base.iter().rposition(|segment| *segment == "v1") {
+        return &base[..v1];
+    }
+    let begun = |length: &usize| base.ends_with(&path[..*length]);
+    let shared = (1..=path.len().min(base.len())).rev().find(begun);
+    &base[..base.len() - shared.unwrap_or(0)]
+}
+
+/// The end of `openai/deployments/{name}`, where that is how the base names a model.
+fn deployment(base: &[&str]) -> Option<usize> {
+    let start = base
+        .windows(2)
+        .position(|pair| pair == ["openai", "deployments"])?;
+    Some(start + 3).filter(|end| *end <= base.len())
 }
 
 fn parse(base: &str) -> Result<Url, AddressError> {
@@ -180,6 +202,54 @@ mod tests {
         joins(
             "https://h.test/d/x?api-version=1",
             "https://h.test/d/x/v1/chat/completions?api-version=1",
+        );
+    }
+
+    #[track_caller]
+    fn goes_under(base: &str, path: &str, expected: &str) {
+        assert_eq!(under(base, path).expect(base).as_str(), expected, "{base}");
+    }
+
+    #[test]
+    fn a_native_route_may_be_named_in_part_in_whole_or_not_at_all() {
+        let expected = "http://h.test:11434/p/api/chat";
+        for base in [
+            "/p",
+            "/p/",
+            "/p/v1",
+            "/p/api",
+            "/p/api/chat",
+            "/p/api/chat/",
+        ] {
+            goes_under(&format!("http://h.test:11434{base}"), "api/chat", expected);
+        }
+        let route = "v2/models/m/generate_stream";
+        for base in ["", "/v2", "/v2/models/m/generate_stream"] {
+            goes_under(
+                &format!("http://h.test{base}"),
+                route,
+                "http://h.test/v2/models/m/generate_stream",
+            );
+        }
+        goes_under(
+            "http://h.test/chat",
+            "api/chat",
+            "http://h.test/chat/api/chat",
+        );
+    }
+
+    #[test]
+    fn a_deployment_of_azure_has_no_v1() {
+        let expected = "https://x.test/openai/deployments/d/chat/completions?api-version=1";
+        for rest in ["", "/", "/chat/completions"] {
+            joins(
+                &format!("https://x.test/openai/deployments/d{rest}?api-version=1"),
+                expected,
+            );
+        }
+        joins(
+            "https://x.test/openai/v1",
+            "https://x.test/openai/v1/chat/completions",
         );
     }
 

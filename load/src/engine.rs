@@ -91,9 +91,10 @@ impl Engine {
     /// from the environment variable that the endpoint names, opens no connection yet.
     pub fn connect(endpoint: &Endpoint, options: EngineOptions) -> Result<Self, EngineError> {
         raise_file_limit();
-        let route = address::join(&endpoint.url, dialect::route(endpoint.api))
-            .map_err(EngineError::Address)?;
-        let models = address::join(&endpoint.url, "models").map_err(EngineError::Address)?;
+        let route = dialect::route(endpoint.api, &endpoint.model);
+        let route = address::under(&endpoint.url, &route).map_err(EngineError::Address)?;
+        let light = dialect::light_route(endpoint.api);
+        let light = address::under(&endpoint.url, light).map_err(EngineError::Address)?;
         let addresses = address::resolve(&route).map_err(EngineError::Address)?;
         let host = route.host_str().unwrap_or_default();
         let http = connection::client(host, &addresses, options.connect_timeout)
@@ -102,7 +103,7 @@ impl Engine {
         let runtime = Some(runtime().map_err(EngineError::Runtime)?);
         let requests = Requests {
             route,
-            models,
+            light,
             headers,
         };
         Ok(Self {
@@ -129,7 +130,7 @@ pub(crate) struct Requests {
     /// Where load goes.
     route: Url,
     /// Where connections are opened before the clock starts.
-    models: Url,
+    light: Url,
     headers: HeaderMap,
 }
 
@@ -150,7 +151,7 @@ impl Requests {
 
     /// A request that costs an engine nothing.
     pub(crate) fn light(&self) -> Request {
-        let mut request = Request::new(Method::GET, self.models.clone());
+        let mut request = Request::new(Method::GET, self.light.clone());
         *request.headers_mut() = self.headers.clone();
         request
     }

@@ -10,6 +10,7 @@ pub mod dialect; // events to what they mean
 pub mod engine; // a client for one endpoint
 mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
+pub mod ndjson; // lines to events
 mod pacer; // absolute deadlines
 pub mod plan; // what a point sends, and when
 pub mod probe; // what is behind a URL

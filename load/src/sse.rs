@@ -1,9 +1,9 @@
 //! An event stream, decoded as it comes: bytes in any cut, events out.
 //!
 //! Follows the WHATWG rules (CR, LF and CRLF end a line, comments are skipped, `data` lines join with a line feed,
-//! a byte order mark is dropped, the text is UTF-8 whatever the headers say), and reads two things beyond them that
-//! real servers send: a last event without its blank line, and a bare line that as a whole is a JSON object or
-//! `[DONE]`. What the data means is the business of [`crate::dialect`].
+//! a byte order mark is dropped, the text is UTF-8 whatever the headers say), and reads three things beyond them that
+//! real servers send: a last event without its blank line, a bare line that as a whole is a JSON object or `[DONE]`,
+//! and a field `error`, as older llama.cpp has it. What the data means is the business of [`crate::dialect`].
 
 use memchr::memchr2;
 
@@ -15,6 +15,8 @@ pub const EVENT_LIMIT: usize = 4 << 20;
 pub enum Event<'a> {
     /// The joined `data` lines of one event, never empty.
     Data(&'a [u8]),
+    /// The data of an event named `error`, or of a field of that name.
+    Failure(&'a [u8]),
     /// A bare line that looks like a JSON object or `[DONE]`.
     Unframed(&'a [u8]),
     /// A line that has no place in an event stream.
@@ -37,6 +39,8 @@ pub struct Decoder {
     data: Vec<u8>,
     /// Whether `data` holds a line, be it an empty one.
     has_data: bool,
+    /// The event that has not ended yet is named `error`.
+    failure: bool,
     /// The last byte was a CR: a LF right after it belongs to the same line end.
     after_cr: bool,
     /// A first line was seen, so that no byte order mark can follow.
@@ -97,6 +101,13 @@ impl Decoder {
         }
         match field_of(line) {
             Field::Data(value) => return self.data_line(value),
+            Field::Named(name) => self.failure = name == b"error",
+            Field::Failure(value) => {
+                self.dispatch(on);
+                if !value.is_empty() {
+                    on(Event::Failure(value));
+                }
+            }
             Field::Skipped => {}
             Field::Unframed => {
                 self.dispatch(on);
@@ -121,15 +132,23 @@ impl Decoder {
 
     fn dispatch(&mut self, on: &mut impl FnMut(Event<'_>)) {
         if !self.data.is_empty() {
-            on(Event::Data(&self.data));
+            on(if self.failure {
+                Event::Failure(&self.data)
+            } else {
+                Event::Data(&self.data)
+            });
         }
         self.data.clear();
         self.has_data = false;
+        self.failure = false;
     }
 }
 
 enum Field<'a> {
     Data(&'a [u8]),
+    /// The event's name.
+    Named(&'a [u8]),
+    Failure(&'a [u8]),
     /// A comment, or a field without meaning for us.
     Skipped,
     Unframed,
@@ -137,13 +156,14 @@ enum Field<'a> {
 }
 
 fn field_of(line: &[u8]) -> Field<'_> {
-    if let Some(rest) = line.strip_prefix(b"data:") {
-        return Field::Data(rest.strip_prefix(b" ").unwrap_or(rest));
-    }
     let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+    let value = line.get(colon + 1..).unwrap_or_default();
+    let value = value.strip_prefix(b" ").unwrap_or(value);
     match &line[..colon] {
-        b"data" => Field::Data(b""),
-        b"" | b"event" | b"id" | b"retry" => Field::Skipped,
+        b"data" => Field::Data(value),
+        b"event" => Field::Named(value),
+        b"error" => Field::Failure(value),
+        b"" | b"id" | b"retry" => Field::Skipped,
         _ => match line.trim_ascii() {
             b"[DONE]" => Field::Unframed,
             [b'{', .., b'}'] => Field::Unframed,
@@ -163,6 +183,7 @@ mod tests {
         let mut keep = |event: Event<'_>| {
             let (kind, bytes) = match event {
                 Event::Data(data) => ("", data),
+                Event::Failure(data) => ("failure ", data),
                 Event::Unframed(line) => ("unframed ", line),
                 Event::Junk(line) => ("junk ", line),
             };
@@ -256,6 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_is_told_by_the_name_of_the_event_or_of_the_field() {
+        check(
+            &[b"event: error\ndata: a\n\ndata: b\n\nevent: token\ndata: c\n\n"],
+            &["failure a", "b", "c"],
+        );
+        check(
+            &[b"data: a\n\nerror: {\"code\":500}\n\nerror:\n\n"],
+            &["a", "failure {\"code\":500}"],
+        );
+    }
+
+    #[test]
     fn an_endless_event_is_refused() {
         let mut decoder = Decoder::default();
         let mebibyte = vec![b'x'; 1 << 20];
@@ -274,6 +307,8 @@ mod tests {
             Just(": c".to_owned()),
             Just("{\"a\":1}".to_owned()),
             Just("[DONE]".to_owned()),
+            Just("event: error".to_owned()),
+            Just("error: e".to_owned()),
             Just("\u{FEFF}é".to_owned()),
             "[a-z ]{0,6}",
         ];

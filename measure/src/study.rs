@@ -33,15 +33,56 @@ pub enum Api {
     /// OpenAI completions.
     #[serde(rename = "openai.completions")]
     OpenAiCompletions,
+    /// OpenAI responses.
+    #[serde(rename = "openai.responses")]
+    OpenAiResponses,
+    /// Ollama's own chat: a JSON object a line.
+    #[serde(rename = "ollama.chat")]
+    OllamaChat,
+    /// Text Generation Inference's own stream.
+    #[serde(rename = "tgi.generate_stream")]
+    TgiGenerateStream,
+    /// Triton's generate extension.
+    #[serde(rename = "triton.generate_stream")]
+    TritonGenerateStream,
+    /// SGLang's own stream, whose events repeat the text so far.
+    #[serde(rename = "sglang.generate")]
+    SglangGenerate,
+    /// llama.cpp's own stream.
+    #[serde(rename = "llamacpp.completion")]
+    LlamacppCompletion,
 }
 
 impl Api {
+    /// Every dialect, in the order in which people are asked.
+    pub const ALL: [Self; 8] = [
+        Self::OpenAiChat,
+        Self::OpenAiCompletions,
+        Self::OpenAiResponses,
+        Self::OllamaChat,
+        Self::TgiGenerateStream,
+        Self::TritonGenerateStream,
+        Self::SglangGenerate,
+        Self::LlamacppCompletion,
+    ];
+
     /// The name used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai.chat",
             Self::OpenAiCompletions => "openai.completions",
+            Self::OpenAiResponses => "openai.responses",
+            Self::OllamaChat => "ollama.chat",
+            Self::TgiGenerateStream => "tgi.generate_stream",
+            Self::TritonGenerateStream => "triton.generate_stream",
+            Self::SglangGenerate => "sglang.generate",
+            Self::LlamacppCompletion => "llamacpp.completion",
         }
+    }
+
+    /// The dialect of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.name() == name)
     }
 }
 

@@ -1,41 +1,30 @@
 //! `openai.chat`: `POST /v1/chat/completions`.
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::openai::{Choice, Envelope, Piece, Text, Told, Wish};
+use super::event::{Piece, Told};
+use super::openai::{Choice, Envelope};
+use super::quirks::{Quirks, Wish};
+use super::wire::{Count, Few, Text};
+use super::{Body, Message};
 
-pub(super) const ROUTE: &str = "chat/completions";
-
-/// A message of a conversation.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Message<'a> {
-    /// `user` or `assistant`.
-    pub role: &'static str,
-    /// Its text.
-    pub content: &'a str,
-}
+pub(super) const ROUTE: &str = "v1/chat/completions";
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct Fields<'a> {
     model: &'a str,
     messages: &'a [Message<'a>],
     #[serde(flatten)]
     wish: Wish,
 }
 
-/// The body of a request.
-pub fn body(
-    model: &str,
-    messages: &[Message<'_>],
-    max_tokens: u32,
-) -> Result<Bytes, serde_json::Error> {
-    serde_json::to_vec(&Body {
+pub(super) fn body(model: &str, messages: &[Message<'_>], max_tokens: u32, quirks: Quirks) -> Body {
+    let wish = Wish { max_tokens, quirks };
+    serde_json::to_vec(&Fields {
         model,
         messages,
-        wish: Wish::new(max_tokens),
+        wish,
     })
-    .map(Bytes::from)
 }
 
 pub(super) fn read(data: &[u8], on: &mut dyn FnMut(Piece<'_>)) -> Result<Told, serde_json::Error> {
@@ -44,6 +33,8 @@ pub(super) fn read(data: &[u8], on: &mut dyn FnMut(Piece<'_>)) -> Result<Told, s
 
 #[derive(Deserialize)]
 struct ChatChoice<'a> {
+    #[serde(default)]
+    index: Count,
     #[serde(default, borrow)]
     delta: Option<Delta<'a>>,
     #[serde(default, borrow)]
@@ -61,7 +52,7 @@ struct Delta<'a> {
     #[serde(default, borrow)]
     thinking: Text<'a>,
     #[serde(default, borrow)]
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Few<ToolCall<'a>>,
     #[serde(default, borrow)]
     function_call: Option<Function<'a>>,
 }
@@ -69,7 +60,7 @@ struct Delta<'a> {
 #[derive(Deserialize)]
 struct ToolCall<'a> {
     #[serde(default)]
-    index: Option<u32>,
+    index: Count,
     #[serde(default, borrow)]
     function: Option<Function<'a>>,
 }
@@ -83,6 +74,10 @@ struct Function<'a> {
 }
 
 impl Choice for ChatChoice<'_> {
+    fn index(&self) -> u32 {
+        self.index.0.unwrap_or(0)
+    }
+
     fn pieces(&self, on: &mut dyn FnMut(Piece<'_>)) {
         let Some(delta) = &self.delta else { return };
         // Some servers send the same thinking under two names: the first that is not empty stands for all.
@@ -93,9 +88,12 @@ impl Choice for ChatChoice<'_> {
         if !delta.content.0.is_empty() {
             on(Piece::Answer(&delta.content.0));
         }
-        let listed = delta.tool_calls.iter().flatten().enumerate();
+        let listed = delta.tool_calls.iter().enumerate();
         let listed = listed.filter_map(|(place, call)| {
-            Some((call.index.unwrap_or(place as u32), call.function.as_ref()?))
+            Some((
+                call.index.0.unwrap_or(place as u32),
+                call.function.as_ref()?,
+            ))
         });
         for (index, function) in
             listed.chain(delta.function_call.iter().map(|function| (0, function)))

@@ -1,28 +1,30 @@
 //! `openai.completions`: `POST /v1/completions`.
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::openai::{Choice, Envelope, Piece, Text, Told, Wish};
+use super::event::{Piece, Told};
+use super::openai::{Choice, Envelope};
+use super::quirks::{Quirks, Wish};
+use super::wire::{Count, Text};
+use super::{Body, Message, prompt};
 
-pub(super) const ROUTE: &str = "completions";
+pub(super) const ROUTE: &str = "v1/completions";
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct Fields<'a> {
     model: &'a str,
-    prompt: &'a str,
+    prompt: String,
     #[serde(flatten)]
     wish: Wish,
 }
 
-/// The body of a request.
-pub fn body(model: &str, prompt: &str, max_tokens: u32) -> Result<Bytes, serde_json::Error> {
-    serde_json::to_vec(&Body {
+pub(super) fn body(model: &str, messages: &[Message<'_>], max_tokens: u32, quirks: Quirks) -> Body {
+    let wish = Wish { max_tokens, quirks };
+    serde_json::to_vec(&Fields {
         model,
-        prompt,
-        wish: Wish::new(max_tokens),
+        prompt: prompt(messages),
+        wish,
     })
-    .map(Bytes::from)
 }
 
 pub(super) fn read(data: &[u8], on: &mut dyn FnMut(Piece<'_>)) -> Result<Told, serde_json::Error> {
@@ -31,6 +33,8 @@ pub(super) fn read(data: &[u8], on: &mut dyn FnMut(Piece<'_>)) -> Result<Told, s
 
 #[derive(Deserialize)]
 struct TextChoice<'a> {
+    #[serde(default)]
+    index: Count,
     #[serde(default, borrow)]
     text: Text<'a>,
     #[serde(default, borrow)]
@@ -38,6 +42,10 @@ struct TextChoice<'a> {
 }
 
 impl Choice for TextChoice<'_> {
+    fn index(&self) -> u32 {
+        self.index.0.unwrap_or(0)
+    }
+
     fn pieces(&self, on: &mut dyn FnMut(Piece<'_>)) {
         if !self.text.0.is_empty() {
             on(Piece::Answer(&self.text.0));

@@ -4,8 +4,10 @@ use measure::request::{Chunk, ChunkKind, ErrorKind};
 use measure::study::Api;
 use measure::units::Nanos;
 
-use super::openai::{Piece, Told};
-use super::{openai_chat, openai_completions};
+use super::event::{Choices, Counts, Piece, Told};
+use super::sglang::SoFar;
+use super::wire::refusal_text;
+use super::{Framing, framing, read};
 use crate::sse::Event;
 
 /// Most bytes of answer or thinking kept of one request.
@@ -33,12 +35,19 @@ pub(super) struct Seen {
     pub engine_tokens: Option<u32>,
     /// The running count after the event before, as long as every event carried one.
     running: Option<u32>,
-    /// When `[DONE]` was read.
+    so_far: SoFar,
+    /// The choices that are finished, and the output tokens of those whose usage was told.
+    finished: Choices,
+    closed_tokens: u32,
+    /// A choice was finished since usage was told last.
+    open: bool,
+    /// When the end mark was read.
     pub done: Option<Nanos>,
     pub failure: Option<(ErrorKind, String)>,
     /// Whether there was any proper event.
     pub framed: bool,
-    pub unframed: bool,
+    /// Bare lines that could be read all the same.
+    pub unframed: u32,
     /// The start of what is no event stream, for people.
     pub junk: Vec<u8>,
 }
@@ -56,10 +65,14 @@ impl Seen {
             usage_tokens: None,
             engine_tokens: None,
             running: Some(0),
+            so_far: SoFar::default(),
+            finished: Choices::default(),
+            closed_tokens: 0,
+            open: false,
             done: None,
             failure: None,
             framed: false,
-            unframed: false,
+            unframed: 0,
             junk: Vec::new(),
         }
     }
@@ -78,7 +91,18 @@ impl Seen {
                     self.fail(ErrorKind::MalformedEvent, why);
                 }
             }
-            Event::Unframed(line) if self.data(at, line).is_ok() => self.unframed = true,
+            Event::Failure(data) => {
+                self.framed = true;
+                self.fail(ErrorKind::InBandError, refusal_text(data));
+            }
+            Event::Unframed(line) if self.data(at, line).is_ok() => self.unframed += 1,
+            Event::Junk(line) if self.framed && !cut && framing(self.api) == Framing::Lines => {
+                let line = String::from_utf8_lossy(line);
+                self.fail(
+                    ErrorKind::MalformedEvent,
+                    format!("a line that is no JSON object: {line}"),
+                );
+            }
             Event::Unframed(line) | Event::Junk(line) => self.keep_junk(line),
         }
     }
@@ -121,7 +145,7 @@ impl Seen {
                 self.data(at, line).ok()?;
             }
         }
-        self.unframed = true;
+        self.unframed += 1;
         Some(())
     }
 
@@ -134,11 +158,7 @@ impl Seen {
                 texts.keep(piece);
             }
         };
-        let told = match self.api {
-            Api::OpenAiChat => openai_chat::read(data, &mut on),
-            Api::OpenAiCompletions => openai_completions::read(data, &mut on),
-        };
-        let told = told.map_err(|error| {
+        let told = read(self.api, data, &mut self.so_far, &mut on).map_err(|error| {
             format!(
                 "an event that cannot be read ({error}): {}",
                 String::from_utf8_lossy(data)
@@ -149,13 +169,24 @@ impl Seen {
     }
 
     fn told(&mut self, at: Nanos, kind: Option<ChunkKind>, told: Told) {
-        let Told {
-            finish_reason,
-            usage,
-            timings,
-            error,
-        } = told;
-        let count = usage.and_then(|usage| usage.completion_tokens.0);
+        let running = told.usage.or(told.engine).and_then(|counts| counts.output);
+        self.chunk(at, kind, running);
+        self.counts(&told);
+        if let Some(reason) = told.finish_reason {
+            self.finish.get_or_insert(at);
+            self.judge_reason(&reason, told.abort);
+            self.finish_reason.get_or_insert(reason);
+        }
+        if let Some(message) = told.error {
+            self.fail(ErrorKind::InBandError, message);
+        }
+        if told.end {
+            self.finish.get_or_insert(at);
+            self.done = Some(at);
+        }
+    }
+
+    fn chunk(&mut self, at: Nanos, kind: Option<ChunkKind>, count: Option<u32>) {
         if let Some(kind) = kind {
             let tokens = self
                 .running
@@ -166,33 +197,57 @@ impl Seen {
         } else if count.is_some() && self.running.is_some() {
             self.running = count;
         }
-        if let Some(usage) = usage {
-            self.usage_tokens = count.or(self.usage_tokens);
-            self.prompt_tokens = usage.prompt_tokens.0.or(self.prompt_tokens);
-            self.cached_tokens = usage.cached_tokens().or(self.cached_tokens);
-        }
-        if let Some(timings) = timings {
-            self.engine_tokens = timings.predicted_n.0.or(self.engine_tokens);
-            self.cached_tokens = self.cached_tokens.or(timings.cache_n.0);
-        }
-        if let Some(reason) = finish_reason {
-            self.finish.get_or_insert(at);
-            match reason.as_str() {
-                "abort" => self.fail(
-                    ErrorKind::Aborted,
-                    "the engine gave the request up (finish_reason abort)".into(),
-                ),
-                "error" => self.fail(
-                    ErrorKind::InBandError,
-                    "the engine failed (finish_reason error)".into(),
-                ),
-                _ => {}
+    }
+
+    fn counts(&mut self, told: &Told) {
+        self.open |= !told.finished.without(self.finished).is_empty();
+        self.finished.join(told.finished);
+        if let Some(usage) = told.usage {
+            if let Some(tokens) = usage.output {
+                self.used(tokens, told.choices);
             }
-            self.finish_reason.get_or_insert(reason);
+            self.prompt_tokens = usage.prompt.or(self.prompt_tokens);
+            self.cached_tokens = usage.cached.or(self.cached_tokens);
         }
-        if let Some(message) = error {
-            self.fail(ErrorKind::InBandError, message);
+        if let Some(Counts {
+            output,
+            prompt,
+            cached,
+        }) = told.engine
+        {
+            self.engine_tokens = output.or(self.engine_tokens);
+            self.prompt_tokens = self.prompt_tokens.or(prompt);
+            self.cached_tokens = self.cached_tokens.or(cached);
         }
+    }
+
+    /// The last usage stands; but where each of several choices has its own, as llama.cpp tells it, they add up.
+    fn used(&mut self, tokens: u32, choices: Choices) {
+        let unfinished = !choices.without(self.finished).is_empty();
+        self.usage_tokens = Some(if self.open {
+            self.open = false;
+            self.closed_tokens = self.closed_tokens.saturating_add(tokens);
+            self.closed_tokens
+        } else if unfinished {
+            self.closed_tokens.saturating_add(tokens)
+        } else {
+            tokens
+        });
+    }
+
+    fn judge_reason(&mut self, reason: &str, why: Option<String>) {
+        let (kind, plain) = match reason {
+            "abort" => (
+                ErrorKind::Aborted,
+                "the engine gave the request up (finish_reason abort)",
+            ),
+            "error" => (
+                ErrorKind::InBandError,
+                "the engine failed (finish_reason error)",
+            ),
+            _ => return,
+        };
+        self.fail(kind, why.unwrap_or_else(|| plain.to_owned()));
     }
 }
 
@@ -200,7 +255,7 @@ fn kind_of(piece: &Piece<'_>) -> ChunkKind {
     match piece {
         Piece::Reasoning(_) => ChunkKind::Reasoning,
         Piece::ToolCall(..) => ChunkKind::ToolCall,
-        Piece::Answer(_) => ChunkKind::Answer,
+        Piece::Answer(_) | Piece::AnswerSoFar(_) => ChunkKind::Answer,
     }
 }
 
@@ -216,6 +271,10 @@ impl Texts {
     fn keep(&mut self, piece: Piece<'_>) {
         match piece {
             Piece::Answer(text) => append(&mut self.answer, text),
+            Piece::AnswerSoFar(text) => {
+                self.answer.clear();
+                append(&mut self.answer, text);
+            }
             Piece::Reasoning(text) => append(&mut self.reasoning, text),
             Piece::ToolCall(index, name, arguments) => {
                 let index = index.min(255) as usize;

@@ -6,10 +6,11 @@ use measure::request::{ErrorKind, Outcome, RequestRecord, TokenSource};
 use measure::study::Api;
 use measure::units::Nanos;
 
-use super::Asked;
-use super::openai::refusal_text;
 use super::seen::Seen;
-use crate::sse::Decoder;
+use super::wire::refusal_text;
+use super::{Asked, Framing, end_mark, framing};
+use crate::sse::{Event, TooLong};
+use crate::{ndjson, sse};
 
 /// Most bytes kept of what went wrong.
 pub(super) const DETAIL_LIMIT: usize = 2048;
@@ -51,10 +52,43 @@ pub enum Flow {
     Done,
 }
 
+#[derive(Clone, Debug)]
+enum Decoder {
+    EventStream(sse::Decoder),
+    Lines(ndjson::Decoder),
+}
+
+impl Decoder {
+    fn new(framing: Framing) -> Self {
+        match framing {
+            Framing::EventStream => Self::EventStream(sse::Decoder::default()),
+            Framing::Lines => Self::Lines(ndjson::Decoder::default()),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], on: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
+        match self {
+            Self::EventStream(decoder) => decoder.push(bytes, on),
+            Self::Lines(decoder) => decoder.push(bytes, on),
+        }
+    }
+
+    fn finish(&mut self, on: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
+        match self {
+            Self::EventStream(decoder) => decoder.finish(on),
+            Self::Lines(decoder) => {
+                decoder.finish(on);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// The state machine of one response. Feed it [`Stream::head`], [`Stream::bytes`] and [`Stream::end`], then take the
 /// record.
 #[derive(Clone, Debug)]
 pub struct Stream {
+    api: Api,
     decoder: Decoder,
     seen: Seen,
     status: Option<u16>,
@@ -73,7 +107,8 @@ impl Stream {
     /// A response of which nothing has arrived. `expected` output tokens make room for as many events.
     pub fn new(api: Api, keep_text: bool, expected: u32) -> Self {
         Self {
-            decoder: Decoder::default(),
+            api,
+            decoder: Decoder::new(framing(api)),
             seen: Seen::new(api, keep_text, expected),
             status: None,
             headers: None,
@@ -91,12 +126,14 @@ impl Stream {
         self.headers = Some(at);
         self.status = Some(head.status);
         self.retry_after = head.retry_after.map(clip);
-        let event_stream = |kind: &str| {
-            kind.trim_start()
-                .to_ascii_lowercase()
-                .starts_with("text/event-stream")
+        let expected = |kind: &str| {
+            let kind = kind.trim_start().to_ascii_lowercase();
+            match framing(self.api) {
+                Framing::EventStream => kind.starts_with("text/event-stream"),
+                Framing::Lines => kind.contains("json"),
+            }
         };
-        self.foreign_type = !head.content_type.is_some_and(event_stream);
+        self.foreign_type = !head.content_type.is_some_and(expected);
     }
 
     /// A read brought bytes of the body.
@@ -205,7 +242,11 @@ impl Stream {
 
     fn judge_complete(&self) -> Result<(), (ErrorKind, String)> {
         let seen = &self.seen;
-        if seen.chunks.is_empty() && !seen.framed && (seen.unframed || !seen.junk.is_empty()) {
+        let anything = seen.framed || 0 < seen.unframed;
+        let complete = seen.done.is_some()
+            || seen.finish_reason.is_some()
+            || (anything && end_mark(self.api).is_none());
+        if !seen.framed && self.is_another_kind_of_body() {
             let start = String::from_utf8_lossy(&seen.junk);
             let start = if start.is_empty() {
                 "one whole JSON object".into()
@@ -214,8 +255,6 @@ impl Stream {
             };
             return Err(no_stream(&seen.junk, &start));
         }
-        let complete = seen.done.is_some() || seen.finish_reason.is_some();
-        let anything = seen.framed || seen.unframed;
         match (complete, seen.chunks.is_empty()) {
             (true, false) => Ok(()),
             (true, true) => Err((
@@ -225,21 +264,34 @@ impl Stream {
             (false, true) if !anything => Err((ErrorKind::EmptyStream, "an empty body".into())),
             (false, _) => Err((
                 ErrorKind::Truncated,
-                "the stream ended without [DONE] and without a finish reason".into(),
+                format!(
+                    "the stream ended without {}",
+                    end_mark(self.api).unwrap_or_default()
+                ),
             )),
         }
+    }
+
+    /// Nothing was framed as an event: a page, or one whole answer in JSON.
+    fn is_another_kind_of_body(&self) -> bool {
+        let seen = &self.seen;
+        let nothing_read = seen.chunks.is_empty() && (0 < seen.unframed || !seen.junk.is_empty());
+        nothing_read || (seen.unframed == 1 && self.foreign_type)
     }
 
     fn warnings(&self) -> Vec<String> {
         let seen = &self.seen;
         let complete = matches!(self.end, Some((_, Outcome::Ok)));
         let flags = [
-            (complete && seen.done.is_none(), "missing_done"),
             (
-                complete && seen.finish_reason.is_none(),
+                complete && seen.done.is_none() && end_mark(self.api).is_some(),
+                "missing_done",
+            ),
+            (
+                complete && seen.finish_reason.is_none() && end_mark(self.api).is_some(),
                 "missing_finish_reason",
             ),
-            (seen.unframed, "unframed_line"),
+            (0 < seen.unframed, "unframed_line"),
             (
                 self.foreign_type && self.status.is_some() && !self.is_refused(),
                 "content_type",

@@ -18,8 +18,7 @@ use measure::study::{Api, PointLength};
 use measure::units::{Level, Nanos, Seed};
 use measure::workload::{TurnLengths, Workload};
 
-use crate::dialect::openai_chat::{self, Message};
-use crate::dialect::openai_completions;
+use crate::dialect::{self, Message, Quirks};
 use crate::plan::{PlannedRequest, PlannedSession, PointPlan};
 use words::Words;
 
@@ -57,6 +56,8 @@ pub struct PointSpec<'a> {
     pub api: Api,
     /// The model asked for.
     pub model: &'a str,
+    /// What the endpoint's requests may say.
+    pub quirks: Quirks,
     /// See [`PointPlan::drain`].
     pub drain: Duration,
     /// Request ids are this, the session and the turn, joined by dashes.
@@ -309,14 +310,8 @@ fn body(
     messages: &[Message<'_>],
     max_tokens: u32,
 ) -> Result<Bytes, PromptError> {
-    let made = match spec.api {
-        Api::OpenAiChat => openai_chat::body(spec.model, messages, max_tokens),
-        Api::OpenAiCompletions => {
-            let texts: Vec<&str> = messages.iter().map(|message| message.content).collect();
-            openai_completions::body(spec.model, &texts.join(" "), max_tokens)
-        }
-    };
-    made.map_err(PromptError::Body)
+    dialect::body(spec.api, spec.model, messages, max_tokens, spec.quirks)
+        .map_err(PromptError::Body)
 }
 
 fn warmup(spec: &PointSpec<'_>) -> Result<Vec<PlannedRequest>, PromptError> {

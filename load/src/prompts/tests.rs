@@ -36,6 +36,7 @@ fn spec(workload: &Workload, seed: u64) -> PointSpec<'_> {
         warmup: 3,
         api: Api::OpenAiChat,
         model: "m",
+        quirks: Quirks::default(),
         drain: Duration::from_secs(30),
         request_id_prefix: "p",
     }

@@ -2,6 +2,7 @@
 
 mod case;
 mod double;
+mod engines;
 mod key;
 mod recorded;
 mod run;

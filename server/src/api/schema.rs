@@ -76,6 +76,18 @@ shapes! {
         OpenAiChat,
         #[serde(rename = "openai.completions")]
         OpenAiCompletions,
+        #[serde(rename = "openai.responses")]
+        OpenAiResponses,
+        #[serde(rename = "ollama.chat")]
+        OllamaChat,
+        #[serde(rename = "tgi.generate_stream")]
+        TgiGenerateStream,
+        #[serde(rename = "triton.generate_stream")]
+        TritonGenerateStream,
+        #[serde(rename = "sglang.generate")]
+        SglangGenerate,
+        #[serde(rename = "llamacpp.completion")]
+        LlamacppCompletion,
     }
     /// What requests ask.
     #[serde(rename_all = "snake_case", tag = "kind")]

@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use load::address::AddressError;
+use load::dialect::Quirks;
 use load::{
     Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
@@ -36,8 +38,8 @@ pub(super) struct BenchArgs {
     #[arg(long)]
     url: String,
     /// The dialect to speak
-    #[arg(long, value_enum, default_value_t = Dialect::Chat)]
-    api: Dialect,
+    #[arg(long, value_name = "DIALECT", default_value = Api::default().name(), value_parser = dialects())]
+    api: Api,
     /// The model to ask for [default: the only one the engine serves]
     #[arg(long)]
     model: Option<String>,
@@ -92,14 +94,6 @@ pub(super) struct BenchArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dialect {
-    #[value(name = "openai.chat")]
-    Chat,
-    #[value(name = "openai.completions")]
-    Completions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Spread {
     Poisson,
     Constant,
@@ -136,6 +130,12 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     }
 }
 
+/// Every dialect by its name.
+fn dialects() -> impl TypedValueParser<Value = Api> {
+    PossibleValuesParser::new(Api::ALL.map(Api::name))
+        .map(|name| Api::named(&name).unwrap_or_default())
+}
+
 /// The same rule as the studio's. An address without a scheme is left to the engine's own words, which show the mend.
 fn check_url(url: &str) -> Result<(), String> {
     if url.contains("://") {
@@ -151,13 +151,6 @@ impl BenchArgs {
             // As `--request-rate inf --max-concurrency C` elsewhere: the next starts when one ends.
             (None | Some(Level::Inf), Some(streams)) => Level::Concurrency(streams),
             (rate, _) => rate.unwrap_or(Level::Inf),
-        }
-    }
-
-    fn api(&self) -> Api {
-        match self.api {
-            Dialect::Chat => Api::OpenAiChat,
-            Dialect::Completions => Api::OpenAiCompletions,
         }
     }
 
@@ -195,7 +188,7 @@ impl BenchArgs {
     async fn endpoint(&self) -> Result<Endpoint, Failure> {
         let mut endpoint = Endpoint {
             url: self.url.clone(),
-            api: self.api(),
+            api: self.api,
             model: self.model.clone().unwrap_or_default(),
             api_key_env: self.api_key_env.clone(),
             headers: self.header.iter().cloned().collect::<BTreeMap<_, _>>(),
@@ -255,6 +248,7 @@ fn plan(args: &BenchArgs, workload: &Workload, endpoint: &Endpoint) -> Result<Po
         warmup: args.warmup,
         api: endpoint.api,
         model: &endpoint.model,
+        quirks: Quirks::default(),
         drain: Duration::from_millis(args.drain_ms),
         request_id_prefix: &prefix,
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, Progress};
+use load::dialect::Quirks;
 use load::{Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point};
 use measure::arrival::discipline;
 use measure::certificate::{Certificate, certify};
@@ -250,6 +251,7 @@ fn plan(
         warmup: spec.warmup,
         api,
         model,
+        quirks: Quirks::default(),
         drain: Duration::from_millis(spec.drain_ms),
         request_id_prefix: prefix,
     };

@@ -34,11 +34,7 @@ impl Typed {
     }
 
     fn api(self) -> Api {
-        if self.api.with(|api| api == Api::OpenAiCompletions.name()) {
-            Api::OpenAiCompletions
-        } else {
-            Api::OpenAiChat
-        }
+        self.api.with(|api| Api::named(api)).unwrap_or_default()
     }
 
     fn key(self) -> Option<String> {

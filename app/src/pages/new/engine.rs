@@ -2,6 +2,7 @@
 
 use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
+use measure::study::Api;
 
 use super::add_engine::AddEngine;
 use super::draft::EndpointDraft;
@@ -209,12 +210,18 @@ fn Dialect(
 
 /// The dialects, for a select.
 pub fn dialects() -> Vec<(String, String)> {
-    [
-        ("openai.chat", "OpenAI chat completions"),
-        ("openai.completions", "OpenAI completions"),
-    ]
-    .map(|(value, text)| (value.to_owned(), text.to_owned()))
-    .to_vec()
+    let text = |api| match api {
+        Api::OpenAiChat => "OpenAI chat completions",
+        Api::OpenAiCompletions => "OpenAI completions",
+        Api::OpenAiResponses => "OpenAI responses",
+        Api::OllamaChat => "Ollama chat",
+        Api::TgiGenerateStream => "TGI generate_stream",
+        Api::TritonGenerateStream => "Triton generate_stream",
+        Api::SglangGenerate => "SGLang generate",
+        Api::LlamacppCompletion => "llama.cpp completion",
+    };
+    let options = Api::ALL.map(|api| (api.name().to_owned(), text(api).to_owned()));
+    options.to_vec()
 }
 
 fn engine_options(rows: &[EngineRow]) -> Vec<(String, String)> {

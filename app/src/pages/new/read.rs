@@ -191,14 +191,7 @@ impl Reader {
     }
 
     fn api(&mut self, field: &str, text: &str) -> Option<Api> {
-        let known = [Api::OpenAiChat, Api::OpenAiCompletions];
-        let found = known.into_iter().find(|api| api.name() == text);
-        found.or_else(|| {
-            self.refuse(
-                field,
-                format!("must be {} or {}", known[0].name(), known[1].name()),
-            )
-        })
+        Api::named(text).or_else(|| self.refuse(field, "choose one of the dialects"))
     }
 
     /// Lines of `name<mark>value`.
