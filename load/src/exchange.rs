@@ -83,7 +83,7 @@ pub(crate) fn asked(
     scheduled: Nanos,
 ) -> Asked {
     Asked {
-        request_id: planned.request_id.clone(),
+        request_id: planned.request_id.to_string(),
         session: session as u32,
         turn: turn as u32,
         scheduled,

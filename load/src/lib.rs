@@ -22,7 +22,9 @@ pub mod sse; // bytes to events
 mod warmup; // before the clock // one point
 
 pub use engine::{Engine, EngineError, EngineOptions};
-pub use plan::{PlannedRequest, PlannedSession, PointPlan};
+pub use plan::{
+    Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
+};
 pub use probe::{NoModels, Probe, ProbeError, probe, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{PointSpec, PromptError, check_sharegpt, plan_point};

@@ -1,24 +1,51 @@
 //! What a point sends and when: everything is made before its clock starts.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use measure::summary::Discipline;
 use measure::units::Nanos;
+
+pub use body::Body;
+pub use made::{LengthSource, Made, Rows};
+
+mod body; // the bytes of a request, now or later
+mod made; // what the prompts were made of
+
+/// A request's id, unique within the study: prefix, session and turn, joined by dashes. No text of its own, since a point
+/// may have a hundred thousand of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId {
+    /// What all ids of a point begin with.
+    pub prefix: Arc<str>,
+    /// Index of the session within the point.
+    pub session: u32,
+    /// Index of the turn within the session.
+    pub turn: u32,
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.prefix, self.session, self.turn)
+    }
+}
 
 /// A request, ready to go out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedRequest {
-    /// Sent as header `x-request-id`; unique within the study.
-    pub request_id: String,
-    /// The body, byte for byte.
-    pub body: Bytes,
-    /// Input tokens meant (the whole context of the turn).
+    /// Sent as header `x-request-id`.
+    pub request_id: RequestId,
+    /// The body.
+    pub body: Body,
+    /// Input tokens meant (the whole context of the turn), without the chat template.
     pub input_tokens: u32,
     /// Output tokens asked for.
     pub output_tokens: u32,
     /// Pause after the turn before; zero for the first.
     pub think: Nanos,
+    /// Never due before this, however early the turn before has ended: a trace's own moment. Zero elsewhere.
+    pub not_before: Nanos,
 }
 
 /// A session: turns that follow each other.
@@ -39,10 +66,14 @@ pub struct PointPlan {
     pub discipline: Discipline,
     /// Closed loop: the streams. Otherwise the most requests in flight at once; waiting for it shows as dispatch lag.
     pub concurrency: Option<u32>,
+    /// No session begins after this in a closed loop or at `inf`: those that never began are no part of the point.
+    pub until: Option<Nanos>,
     /// Sent before the clock starts, and not recorded.
     pub warmup: Vec<PlannedRequest>,
     /// Requests still in flight so long after the last one was due are given up.
     pub drain: Duration,
+    /// What the prompts were made of.
+    pub made: Made,
 }
 
 impl PointPlan {
@@ -52,6 +83,12 @@ impl PointPlan {
             .iter()
             .map(|session| session.turns.len())
             .sum()
+    }
+
+    /// Whether later turns carry what the engine answered: whoever runs it must keep the answers' text.
+    pub fn needs_answers(&self) -> bool {
+        let mut turns = self.sessions.iter().flat_map(|session| &session.turns);
+        turns.any(|turn| turn.body.needs_answers())
     }
 
     /// How many requests may well be in flight at once: so many connections are opened before the clock starts.

@@ -125,8 +125,10 @@ fn begin(
         mut sessions,
         discipline,
         concurrency,
+        until: _,
         warmup: _,
         drain: _,
+        made: _,
     } = plan;
     sessions.sort_by_key(|session| session.start);
     let open = discipline != Discipline::ClosedLoop;

@@ -59,7 +59,8 @@ impl Point {
                 break;
             }
             if let Some(next) = turns.get(turn + 1) {
-                due = records[turn].end.unwrap_or(ended) + next.think;
+                let free = records[turn].end.unwrap_or(ended) + next.think;
+                due = free.max(next.not_before);
             }
         }
         (index, records)
@@ -76,7 +77,7 @@ impl Point {
         let planned = &self.sessions[session].turns[turn];
         let request = self
             .requests
-            .request(&planned.request_id, planned.body.clone());
+            .request(&planned.request_id.to_string(), planned.body.bytes());
         self.gauges.due(due);
         let ready = async {
             if self.clock.until(due).is_some() {

@@ -90,7 +90,7 @@ pub(crate) async fn warm_up(
 }
 
 async fn one(engine: Shared, requests: Requests, planned: PlannedRequest) -> RequestRecord {
-    let request = requests.request(&planned.request_id, planned.body.clone());
+    let request = requests.request(&planned.request_id.to_string(), planned.body.bytes());
     let gauges = Gauges::new(1);
     let lane = Lane {
         engine: &engine,

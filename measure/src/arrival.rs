@@ -1,134 +1,165 @@
 //! When sessions start: an arrival process and a level become a list of offsets.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use crate::sampling::Draws;
 use crate::summary::Discipline;
-use crate::units::{Level, Nanos};
+use crate::units::{Level, Nanos, OutOfRange, Rate};
 
-/// How starts are spread over time at a given rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+mod process; // one start after another
+
+use process::Process;
+
+/// How starts are spread over time at a given rate. In JSON, in forms and on the command line: `poisson`, `constant`,
+/// `gamma=0.5`, `linear-ramp=2`, `exponential-ramp=2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Arrival {
     /// Exponential gaps: what independent users look like.
     #[default]
     Poisson,
     /// Equal gaps.
     Constant,
+    /// Gamma gaps of the same mean: below a burstiness of 1 in bunches, above it more even, at 1 as Poisson.
+    Gamma(Burstiness),
+    /// Poisson starts whose rate grows (or falls) evenly over the point, from this one to the level's.
+    LinearRamp {
+        /// The rate at the start.
+        from: Rate,
+    },
+    /// Poisson starts whose rate grows (or falls) by the same factor in each second, from this one to the level's.
+    ExponentialRamp {
+        /// The rate at the start.
+        from: Rate,
+    },
 }
 
-/// Offsets of `count` starts from the start of the point, in order; the first lies one gap after the start for Poisson and
-/// at zero for constant. `inf` and closed loops start everything at zero (a closed loop waits for its slots instead).
+/// The shape of gamma gaps: their spread over their mean is `1 / sqrt(burstiness)`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Burstiness(f64);
+
+impl Burstiness {
+    /// The shape.
+    pub fn shape(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Burstiness {
+    type Error = OutOfRange;
+    fn try_from(shape: f64) -> Result<Self, OutOfRange> {
+        if (0.01..=1000.0).contains(&shape) {
+            return Ok(Self(shape));
+        }
+        Err(OutOfRange {
+            what: "burstiness",
+            allowed: "a number from 0.01 (in bunches) over 1 (Poisson) to 1000 (even)",
+            got: shape.to_string(),
+        })
+    }
+}
+
+impl Arrival {
+    /// Whether the rate changes over the point, so that no one rate stands for it.
+    pub fn is_ramp(self) -> bool {
+        matches!(self, Self::LinearRamp { .. } | Self::ExponentialRamp { .. })
+    }
+
+    /// Starts per second on average over the point, at a level's rate.
+    pub fn mean_rate(self, rate: f64) -> f64 {
+        process::mean_rate(self, rate)
+    }
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Poisson => f.write_str("poisson"),
+            Self::Constant => f.write_str("constant"),
+            Self::Gamma(burstiness) => write!(f, "gamma={}", burstiness.0),
+            Self::LinearRamp { from } => write!(f, "linear-ramp={}", from.per_second()),
+            Self::ExponentialRamp { from } => write!(f, "exponential-ramp={}", from.per_second()),
+        }
+    }
+}
+
+impl std::str::FromStr for Arrival {
+    type Err = OutOfRange;
+    fn from_str(text: &str) -> Result<Self, OutOfRange> {
+        let refuse = || OutOfRange {
+            what: "arrival",
+            allowed: "poisson, constant, gamma=BURSTINESS, linear-ramp=RATE or exponential-ramp=RATE (the rate it starts from)",
+            got: format!("{text:?}"),
+        };
+        match text.trim() {
+            "poisson" => return Ok(Self::Poisson),
+            "constant" => return Ok(Self::Constant),
+            _ => {}
+        }
+        let (kind, number) = text.trim().split_once('=').ok_or_else(refuse)?;
+        let number: f64 = number.trim().parse().map_err(|_| refuse())?;
+        match kind {
+            "gamma" => Burstiness::try_from(number).map(Self::Gamma),
+            "linear-ramp" => Ok(Self::LinearRamp {
+                from: Rate::try_from(number)?,
+            }),
+            "exponential-ramp" => Ok(Self::ExponentialRamp {
+                from: Rate::try_from(number)?,
+            }),
+            _ => Err(refuse()),
+        }
+    }
+}
+
+impl TryFrom<String> for Arrival {
+    type Error = OutOfRange;
+    fn try_from(text: String) -> Result<Self, OutOfRange> {
+        text.parse()
+    }
+}
+
+impl From<Arrival> for String {
+    fn from(arrival: Arrival) -> Self {
+        arrival.to_string()
+    }
+}
+
+/// Offsets of `count` starts from the start of the point, in order; the first lies one gap after the start, but at zero
+/// for constant ones. A ramp spans them all. `inf`, closed loops and replays start everything at zero: a closed loop
+/// waits for its slots instead, and a replay's starts stand in its trace.
 pub fn starts(arrival: Arrival, level: Level, count: usize, seed: u64) -> Vec<Nanos> {
     let Some(rate) = level.rate() else {
         return vec![Nanos::ZERO; count];
     };
-    let mut draws = Draws::new(seed);
-    let mut at = 0.0;
-    (0..count)
-        .map(|index| match arrival {
-            Arrival::Constant => Nanos::from_secs_f64(index as f64 / rate),
-            Arrival::Poisson => {
-                at += draws.exponential(rate);
-                Nanos::from_secs_f64(at)
-            }
-        })
+    let span = count as f64 / arrival.mean_rate(rate);
+    Process::new(arrival, rate, span, seed)
+        .take(count)
+        .collect()
+}
+
+/// Offsets of all starts within a span, in order, but at most so many. A ramp lasts as long as the span.
+pub fn starts_within(
+    arrival: Arrival,
+    rate: Rate,
+    span: Nanos,
+    most: usize,
+    seed: u64,
+) -> Vec<Nanos> {
+    Process::new(arrival, rate.per_second(), span.as_secs_f64(), seed)
+        .take_while(|start| *start < span)
+        .take(most)
         .collect()
 }
 
 /// How a level's requests come.
 pub fn discipline(level: Level) -> Discipline {
     match level {
-        Level::Rate(_) => Discipline::OpenLoop,
+        Level::Rate(_) | Level::Replay(_) => Discipline::OpenLoop,
         Level::Inf => Discipline::AllAtOnce,
         Level::Concurrency(_) => Discipline::ClosedLoop,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn level(text: &str) -> Level {
-        text.parse().expect("level")
-    }
-
-    #[test]
-    fn a_seed_means_the_same_starts_for_ever() {
-        let millis: Vec<u64> = starts(Arrival::Poisson, level("10"), 8, 42)
-            .iter()
-            .map(|at| at.0 / 1_000_000)
-            .collect();
-        insta::assert_snapshot!(format!("{millis:?}"), @"[168, 206, 619, 740, 898, 986, 1000, 1093]");
-    }
-
-    #[test]
-    fn poisson_gaps_have_mean_and_spread_of_an_exponential() {
-        let starts = starts(Arrival::Poisson, level("10"), 50_000, 1);
-        let gaps: Vec<f64> = starts
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]).as_secs_f64())
-            .collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((mean - 0.1).abs() < 0.002, "{mean}");
-        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{variance}");
-    }
-
-    #[test]
-    fn the_same_seed_at_twice_the_rate_is_the_same_shape() {
-        let (slow, fast) = (
-            starts(Arrival::Poisson, level("2"), 100, 7),
-            starts(Arrival::Poisson, level("4"), 100, 7),
-        );
-        assert!(
-            slow.iter()
-                .zip(&fast)
-                .all(|(slow, fast)| slow.0.abs_diff(2 * fast.0) <= 2)
-        );
-    }
-
-    #[test]
-    fn constant_gaps_do_not_drift() {
-        let starts = starts(Arrival::Constant, level("3"), 3_000_001, 0);
-        assert_eq!(
-            (starts[0], starts[3_000_000]),
-            (Nanos::ZERO, Nanos::from_millis(1_000_000_000))
-        );
-    }
-
-    #[test]
-    fn inf_and_closed_loops_start_at_once() {
-        for text in ["inf", "c=4"] {
-            assert_eq!(
-                starts(Arrival::Poisson, level(text), 3, 1),
-                [Nanos::ZERO; 3]
-            );
-        }
-    }
-
-    #[test]
-    fn levels_have_their_discipline() {
-        let of = |text| discipline(level(text));
-        assert_eq!(
-            [of("2"), of("inf"), of("c=2")],
-            [
-                Discipline::OpenLoop,
-                Discipline::AllAtOnce,
-                Discipline::ClosedLoop
-            ]
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn starts_are_in_order(rate in 0.01f64..10_000.0, count in 0usize..200, seed: u64, constant: bool) {
-            let arrival = if constant { Arrival::Constant } else { Arrival::Poisson };
-            let starts = starts(arrival, level(&rate.to_string()), count, seed);
-            prop_assert_eq!(starts.len(), count);
-            prop_assert!(starts.is_sorted());
-        }
-    }
-}
+mod tests;

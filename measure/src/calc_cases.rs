@@ -4,7 +4,7 @@ use serde_json::Value;
 
 mod points; // cases about whole points
 
-use crate::arrival::{Arrival, starts};
+use crate::arrival::{Arrival, Burstiness, starts};
 use crate::quantile::{Sample, percentile_linear};
 use crate::request::RequestRecord;
 use crate::summary::{Discipline, Failures, Summary, summarize};
@@ -192,6 +192,43 @@ fn c13_itl_pools_gaps_and_tpot_counts_requests() {
     assert_eq!((summary.itl.count, summary.tpot.count), (100, 2));
     assert_eq!(in_ms(summary.itl.p50.and_then(|e| e.value)), Some(10.0));
     assert_eq!(in_ms(summary.tpot.p50.and_then(|e| e.value)), Some(55.0));
+}
+
+#[test]
+fn c24_gamma_gaps_keep_their_mean_and_spread_by_burstiness() {
+    let case = case("C24");
+    let level = Level::Rate(
+        case["input"]["rate"]
+            .as_f64()
+            .and_then(|rate| rate.try_into().ok())
+            .expect("rate"),
+    );
+    let shapes = numbers(&case["input"]["burstiness"]);
+    for (shape, expected) in shapes.into_iter().zip(numbers(&case["expect"]["cv"])) {
+        let gamma = Arrival::Gamma(shape.try_into().expect("burstiness"));
+        let starts = starts(gamma, level, 200_000, 1);
+        let seconds: Vec<f64> = starts.iter().map(|start| start.as_secs_f64()).collect();
+        let gaps: Vec<f64> = seconds.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        let mean_expected = case["expect"]["mean_gap_s"].as_f64().expect("mean");
+        assert!((mean / mean_expected - 1.0).abs() < 0.02, "{shape}: {mean}");
+        let cv = variance.sqrt() / mean;
+        assert!(
+            (cv / expected - 1.0).abs() < 0.02,
+            "{shape}: {cv}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn c25_no_burstiness_is_refused() {
+    for shape in numbers(&case("C25")["input"]["burstiness"]) {
+        let error = Burstiness::try_from(shape)
+            .expect_err("refused")
+            .to_string();
+        assert!(error.contains("burstiness must be"), "{error}");
+    }
 }
 
 #[test]

@@ -116,7 +116,7 @@ struct Seen {
 impl Seen {
     /// `None` for points that are no part of the curve.
     fn of(point: &CurvePoint<'_>, by: By) -> Option<Self> {
-        if point.innocence == Innocence::Void || point.level.rate().is_none() {
+        if point.innocence == Innocence::Void || !point.level.is_open() {
             return None;
         }
         let rate = point.offered?;

@@ -144,7 +144,32 @@ impl From<Rate> for f64 {
     }
 }
 
-/// One step of a sweep: how hard the engine is driven. In JSON and forms: `2.5`, `"inf"`, `"c=16"`.
+/// How many times as fast as it was recorded a trace is replayed, finite and above zero.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Speed(f64);
+
+impl Speed {
+    /// The factor.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Speed {
+    type Error = OutOfRange;
+    fn try_from(factor: f64) -> Result<Self, OutOfRange> {
+        if 0.0 < factor && factor.is_finite() {
+            return Ok(Self(factor));
+        }
+        Err(OutOfRange {
+            what: "speed",
+            allowed: "a number above 0; x2 replays twice as fast as recorded",
+            got: factor.to_string(),
+        })
+    }
+}
+
+/// One step of a sweep: how hard the engine is driven. In JSON and forms: `2.5`, `"inf"`, `"c=16"`, `"x2"`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LevelText", into = "LevelText")]
 pub enum Level {
@@ -154,6 +179,8 @@ pub enum Level {
     Inf,
     /// Closed loop: so many streams, each starting its next request when the one before it ended.
     Concurrency(u32),
+    /// Open loop: the arrivals of a trace, so many times as fast as they were recorded.
+    Replay(Speed),
 }
 
 impl Level {
@@ -161,8 +188,13 @@ impl Level {
     pub fn rate(self) -> Option<f64> {
         match self {
             Self::Rate(rate) => Some(rate.per_second()),
-            Self::Inf | Self::Concurrency(_) => None,
+            Self::Inf | Self::Concurrency(_) | Self::Replay(_) => None,
         }
+    }
+
+    /// Whether arrivals come at a pace of their own, whatever the engine does: such points lie on the curve over rate.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Rate(_) | Self::Replay(_))
     }
 }
 
@@ -172,6 +204,7 @@ impl fmt::Display for Level {
             Self::Rate(rate) => write!(f, "{}", rate.per_second()),
             Self::Inf => f.write_str("inf"),
             Self::Concurrency(streams) => write!(f, "c={streams}"),
+            Self::Replay(speed) => write!(f, "x{}", speed.factor()),
         }
     }
 }
@@ -182,7 +215,7 @@ impl std::str::FromStr for Level {
         let text = text.trim();
         let refuse = || OutOfRange {
             what: "rate",
-            allowed: "a number above 0, inf, or c=STREAMS for a closed loop",
+            allowed: "a number above 0, inf, c=STREAMS for a closed loop, or x2 for a trace at twice its speed",
             got: format!("{text:?}"),
         };
         if text.eq_ignore_ascii_case("inf") {
@@ -195,6 +228,12 @@ impl std::str::FromStr for Level {
             } else {
                 Ok(Self::Concurrency(streams))
             };
+        }
+        if let Some(factor) = text.strip_prefix('x') {
+            let factor: f64 = factor.parse().map_err(|_| refuse())?;
+            return Speed::try_from(factor)
+                .map(Self::Replay)
+                .map_err(|_| refuse());
         }
         let number: f64 = text.parse().map_err(|_| refuse())?;
         Rate::try_from(number).map(Self::Rate).map_err(|_| refuse())
@@ -312,12 +351,19 @@ mod tests {
 
     #[test]
     fn a_level_survives_json() {
-        for (level, json) in [("0.5", "0.5"), ("inf", "\"inf\""), ("c=16", "\"c=16\"")] {
+        for (level, json) in [
+            ("0.5", "0.5"),
+            ("inf", "\"inf\""),
+            ("c=16", "\"c=16\""),
+            ("x2.5", "\"x2.5\""),
+        ] {
             let level: Level = level.parse().expect("level");
             assert_eq!(serde_json::to_string(&level).expect("json"), json);
             assert_eq!(serde_json::from_str::<Level>(json).expect("back"), level);
         }
-        assert!("c=0".parse::<Level>().is_err());
+        for bad in ["c=0", "x0", "x-1", "xinf", "x", "2x"] {
+            assert!(bad.parse::<Level>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! within. In the browser those readers weigh as much as many a page.
 
 mod scalar; // values without parts
-mod spec; // what people send
+mod spec; // what people send of engines
+mod workload; // what people send of workloads
 
 use std::fmt;
 
@@ -18,7 +19,8 @@ use crate::knobs::{Comparability, Differing};
 use crate::summary::Capacity;
 
 pub(crate) use scalar::Scalar;
-pub(crate) use spec::{EngineText, LengthsText, TurnText, WorkloadText};
+pub(crate) use spec::{EngineText, TurnText};
+pub(crate) use workload::{LengthsText, WorkloadText};
 
 /// Why a value could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +41,15 @@ pub enum Misread {
 
 fn need<T>(field: Option<T>, name: &'static str) -> Result<T, Misread> {
     field.ok_or(Misread::Missing(name))
+}
+
+/// A field, whether it is there, and the kind it belongs to.
+type Field = (&'static str, bool, &'static str);
+
+/// Refuses a field of another kind, as one that nobody knows is refused.
+fn no_stray(kind: &str, fields: &[Field]) -> Result<(), Misread> {
+    let stray = fields.iter().find(|(_, there, of)| *there && *of != kind);
+    stray.map_or(Ok(()), |(name, ..)| Err(Misread::Stray(name)))
 }
 
 /// A [`Ceiling`] as it is read.

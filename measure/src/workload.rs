@@ -3,8 +3,6 @@
 //! The built-in ShareGPT-shaped lengths are percentile tables of 30,731 turns of 5,054 ShareGPT conversations in
 //! llama-2 tokens (project-etalon/etalon, processed from ShareGPT).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::sampling::Draws;
@@ -13,9 +11,12 @@ use crate::units::Nanos;
 mod check; // is it a workload at all
 mod filter; // which rows of a ShareGPT file are used
 mod lengths; // draws of lengths
+mod trace; // recorded traffic
+mod words; // a workload in one line
 
 pub use check::MAX_TOKENS;
 pub use filter::{Drop, filter_sharegpt};
+pub use trace::{Trace, TraceFormat};
 
 /// Lengths in tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,20 @@ pub enum Lengths {
         min: u32,
         /// Most tokens.
         max: u32,
+    },
+    /// Normal: mean and standard deviation, cut to 1..=max.
+    Normal {
+        /// Mean in tokens, before the cut.
+        mean: u32,
+        /// Standard deviation in tokens.
+        deviation: f64,
+        /// Most tokens.
+        max: u32,
+    },
+    /// Each of these lengths is as likely as the next: what was observed, value by value.
+    Table {
+        /// Observed lengths.
+        values: Vec<u32>,
     },
     /// Log-normal: median and sigma of the logarithm, cut to 1..=max.
     LogNormal {
@@ -73,6 +88,25 @@ impl Default for ShareGptFilter {
     }
 }
 
+/// What the history of a later turn carries as the engine's answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answers {
+    /// The data set's own answer, so that every engine is asked the very same.
+    #[default]
+    DataSet,
+    /// What the engine really answered: nearer to a chat, but no two engines are asked the same, so that such points are
+    /// marked and never paired.
+    Real,
+}
+
+impl Answers {
+    /// Whether they are the usual ones, which JSON leaves out.
+    fn are_usual(&self) -> bool {
+        *self == Self::DataSet
+    }
+}
+
 /// A workload, as a person states it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -91,6 +125,9 @@ pub enum Workload {
         think_ms: u64,
         /// Most tokens of context (history, question and answer); a session ends before it would exceed them.
         max_context: u32,
+        /// What later turns carry as answers.
+        #[serde(skip_serializing_if = "Answers::are_usual")]
+        answers: Answers,
     },
     /// A ShareGPT JSON file in the server's data folder (or a path, on the command line).
     ShareGptFile {
@@ -102,6 +139,26 @@ pub enum Workload {
         think_ms: u64,
         /// Rows used.
         filter: ShareGptFilter,
+        /// Tokens asked of every request, whatever the data set's answer; the limit on short answers then falls away.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u32>,
+        /// What later turns carry as answers.
+        #[serde(skip_serializing_if = "Answers::are_usual")]
+        answers: Answers,
+        /// Whether rows may be used again when there are too few; how many were is told.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        repeats: bool,
+    },
+    /// A JSONL file of prompts: a line is `{"prompt": "..."}` or `{"messages": [...]}`, perhaps with `output_tokens`.
+    PromptFile {
+        /// File name.
+        file: String,
+        /// Tokens asked where a line says nothing of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<Lengths>,
+        /// Whether lines may be used again when there are too few; how many were is told.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        repeats: bool,
     },
     /// Single requests of made-up text.
     Synthetic {
@@ -110,6 +167,21 @@ pub enum Workload {
         /// Output lengths.
         output: Lengths,
     },
+    /// Single requests of made-up text that begin alike in families, as those behind one system prompt do.
+    SharedPrefix {
+        /// How many prefixes there are.
+        families: u32,
+        /// Tokens of each.
+        prefix_tokens: u32,
+        /// Share of the requests that begin with a family's prefix; the others begin with as many tokens of their own.
+        share: f64,
+        /// Input lengths behind the prefix.
+        input: Lengths,
+        /// Output lengths.
+        output: Lengths,
+    },
+    /// Recorded traffic.
+    Trace(Trace),
 }
 
 /// One turn of a session, in tokens.
@@ -140,22 +212,38 @@ impl Workload {
             Self::ShareGptShaped { max_turns, .. } | Self::ShareGptFile { max_turns, .. } => {
                 *max_turns > 1
             }
-            Self::Synthetic { .. } => false,
+            _ => false,
         }
     }
 
     /// Fixed lengths make a toy: real traffic is never so even.
     pub fn is_toy(&self) -> bool {
-        matches!(
-            self,
-            Self::Synthetic {
-                input: Lengths::Fixed { .. },
-                ..
-            } | Self::Synthetic {
-                output: Lengths::Fixed { .. },
-                ..
+        let fixed = |lengths: &Lengths| matches!(lengths, Lengths::Fixed { .. });
+        match self {
+            Self::Synthetic { input, output } | Self::SharedPrefix { input, output, .. } => {
+                fixed(input) || fixed(output)
             }
-        )
+            _ => false,
+        }
+    }
+
+    /// Whether later turns carry what the engine really answered, so that no two engines are asked the same.
+    pub fn has_real_answers(&self) -> bool {
+        match self {
+            Self::ShareGptShaped { answers, .. } | Self::ShareGptFile { answers, .. } => {
+                *answers == Answers::Real
+            }
+            _ => false,
+        }
+    }
+
+    /// The file that its requests come from.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::ShareGptFile { file, .. } | Self::PromptFile { file, .. } => Some(file),
+            Self::Trace(trace) => Some(&trace.file),
+            _ => None,
+        }
     }
 
     /// The lengths of the next session; `None` for a file, whose sessions come from its rows.
@@ -166,27 +254,24 @@ impl Workload {
                 max_turns,
                 think_ms,
                 max_context,
+                answers: _,
             } => {
                 let limits = lengths::Limits {
                     scale: *scale,
                     max_turns: *max_turns,
                     max_context: *max_context,
                 };
-                Some(lengths::sharegpt_session(
-                    &limits,
-                    Nanos::from_millis(*think_ms),
-                    draws,
-                ))
+                let think = Nanos::from_millis(*think_ms);
+                Some(lengths::sharegpt_session(&limits, think, draws))
             }
-            Self::Synthetic { input, output } => {
-                let (user, answer) = (input.draw(draws), output.draw(draws));
-                Some(vec![TurnLengths {
-                    user,
-                    answer,
-                    think: Nanos::ZERO,
-                }])
-            }
-            Self::ShareGptFile { .. } => None,
+            Self::Synthetic { input, output } => Some(single(0, input, output, draws)),
+            Self::SharedPrefix {
+                prefix_tokens,
+                input,
+                output,
+                ..
+            } => Some(single(*prefix_tokens, input, output, draws)),
+            Self::ShareGptFile { .. } | Self::PromptFile { .. } | Self::Trace(_) => None,
         }
     }
 
@@ -214,7 +299,7 @@ impl Workload {
             Self::ShareGptShaped { think_ms, .. } | Self::ShareGptFile { think_ms, .. } => {
                 Nanos::from_millis(*think_ms)
             }
-            Self::Synthetic { .. } => Nanos::ZERO,
+            _ => Nanos::ZERO,
         }
     }
 
@@ -222,16 +307,16 @@ impl Workload {
     pub fn requests_per_session(&self) -> f64 {
         match self {
             Self::ShareGptFile { max_turns, .. } => f64::from((*max_turns).clamp(1, 4)),
-            Self::Synthetic { .. } => 1.0,
             Self::ShareGptShaped { .. } => self.mean(|session| session.len() as f64),
+            _ => 1.0,
         }
     }
 
     /// Tokens asked for by a session on average; a guess for a file.
     pub(crate) fn answer_tokens_per_session(&self) -> f64 {
-        match self {
-            Self::ShareGptFile { .. } => 200.0 * self.requests_per_session(),
-            _ => self.mean(|session| session.iter().map(|turn| f64::from(turn.answer)).sum()),
+        match self.file() {
+            Some(_) => 200.0 * self.requests_per_session(),
+            None => self.mean(|session| session.iter().map(|turn| f64::from(turn.answer)).sum()),
         }
     }
 
@@ -242,51 +327,14 @@ impl Workload {
     }
 }
 
-impl fmt::Display for Workload {
-    /// One line that names the length distribution: `ShareGPT-shaped sessions, lengths x 0.25, up to 6 turns`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let turns = |turns: u32| {
-            if turns == 1 {
-                "single requests".to_owned()
-            } else {
-                format!("up to {turns} turns")
-            }
-        };
-        match self {
-            Self::ShareGptShaped {
-                scale, max_turns, ..
-            } => {
-                write!(
-                    f,
-                    "ShareGPT-shaped sessions, lengths x {scale}, {}",
-                    turns(*max_turns)
-                )
-            }
-            Self::ShareGptFile {
-                file, max_turns, ..
-            } => write!(f, "ShareGPT file {file}, {}", turns(*max_turns)),
-            Self::Synthetic { input, output } => write!(
-                f,
-                "synthetic single requests, input {input}, output {output}"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for Lengths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fixed { tokens: 1 } => f.write_str("1 token each"),
-            Self::Fixed { tokens } => write!(f, "{tokens} tokens each"),
-            Self::Uniform { min, max } => write!(f, "uniform {min} to {max} tokens"),
-            Self::LogNormal { median, sigma, max } => {
-                write!(
-                    f,
-                    "log-normal around {median} tokens (sigma {sigma}, at most {max})"
-                )
-            }
-        }
-    }
+/// A session of one request, whose input is drawn on top of `ahead` tokens.
+fn single(ahead: u32, input: &Lengths, output: &Lengths, draws: &mut Draws) -> Vec<TurnLengths> {
+    let (user, answer) = (input.draw(draws), output.draw(draws));
+    vec![TurnLengths {
+        user: user.saturating_add(ahead),
+        answer,
+        think: Nanos::ZERO,
+    }]
 }
 
 #[cfg(test)]

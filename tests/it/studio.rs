@@ -202,6 +202,9 @@ async fn data_sets_are_files_of_one_folder() {
                 max_turns: 1,
                 think_ms: 0,
                 filter: Default::default(),
+                output_tokens: None,
+                answers: measure::workload::Answers::DataSet,
+                repeats: false,
             };
             assert_eq!(
                 invalid_fields(studio.launch(&ME, spec).await),

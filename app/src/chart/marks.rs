@@ -25,6 +25,7 @@ pub(super) fn load(mark: &Mark) -> f64 {
     match mark.level {
         Level::Rate(rate) => rate.per_second(),
         Level::Concurrency(streams) => f64::from(streams),
+        Level::Replay(speed) => speed.factor(),
         Level::Inf => f64::INFINITY,
     }
 }

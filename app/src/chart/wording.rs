@@ -45,12 +45,13 @@ pub(super) fn hover(point: &PointView, axes: Axes, unit: &str) -> String {
     parts.join("; ")
 }
 
-/// A level in words: `8 sessions/s`, `everything at once`, `16 streams`.
+/// A level in words: `8 sessions/s`, `everything at once`, `16 streams`, `2 times its speed`.
 pub fn level_words(level: Level, unit: &str) -> String {
     match level {
         Level::Rate(rate) => format!("{} {unit}", format::number(rate.per_second())),
         Level::Inf => "everything at once".into(),
         Level::Concurrency(streams) => words::count(streams as usize, "stream"),
+        Level::Replay(speed) => format!("{} times its speed", format::number(speed.factor())),
     }
 }
 

@@ -3,25 +3,37 @@
 //! The same spec gives the same bytes and the same starts for ever. Prompts begin with words of their own, so that no
 //! point warms the prefix cache for another; the warm-up has prompts that occur nowhere else.
 
-mod sharegpt;
-mod words;
+mod dataset; // files of prompts
+mod error; // why there are none
+mod made_up; // text from a seed
+mod prompt_file; // JSONL of prompts
+mod script; // what a session says
+mod sharegpt; // conversations
+mod trace; // recorded traffic
+mod wanted; // how much of it all
+mod words; // a dictionary
 
+pub use error::PromptError;
+pub use script::{Script, Writer};
 pub use sharegpt::check_sharegpt;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use measure::arrival::{self, Arrival};
-use measure::sampling::{Draws, derive};
+use measure::sampling::derive;
 use measure::study::{Api, PointLength};
 use measure::units::{Level, Nanos, Seed};
-use measure::workload::{TurnLengths, Workload};
+use measure::workload::Workload;
 
-use crate::dialect::{self, Message, Quirks};
-use crate::plan::{PlannedRequest, PlannedSession, PointPlan};
+use crate::dialect::Quirks;
+use crate::plan::{Body, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows};
+use wanted::Wanted;
 use words::Words;
 
+/// Bodies of a point that together have more bytes than this are written when they are due.
+const READY_BYTES: usize = 64 << 20;
 /// Longest answer asked of a warm-up request: it should warm the engine, not the reader's patience.
 const WARMUP_ANSWER: u32 = 64;
 
@@ -33,6 +45,8 @@ mod purpose {
     pub const WARMUP_LENGTHS: u64 = 3;
     pub const WARMUP_TEXT: u64 = 4;
     pub const ROWS: u64 = 5;
+    pub const FAMILIES: u64 = 6;
+    pub const SHARED_TEXT: u64 = 7;
 }
 
 /// A point, as the study's plan has it.
@@ -48,6 +62,9 @@ pub struct PointSpec<'a> {
     pub level: Level,
     /// How long it lasts.
     pub length: PointLength,
+    /// Bounds the point by time rather than by counts: at a rate all that arrives in it, in a closed loop and at `inf`
+    /// all that begins in it, of a trace all that comes in it after the speed-up. The most requests still hold.
+    pub duration: Option<Duration>,
     /// Everything random follows from it.
     pub seed: Seed,
     /// Requests before the clock starts.
@@ -64,104 +81,120 @@ pub struct PointSpec<'a> {
     pub request_id_prefix: &'a str,
 }
 
-/// Why a point's prompts cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PromptError {
-    /// A data set that lies elsewhere.
-    #[error(
-        "the data set {file:?} must be a plain file name in the data folder, without any folder"
-    )]
-    NotAFileName {
-        /// As named.
-        file: String,
-    },
-    /// It cannot be read.
-    #[error("the data set {} cannot be read; check that it is there and readable", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// It is something else.
-    #[error("the data set {} is not in ShareGPT's form ({why}); it must be one JSON array of {{\"id\", \"conversations\": [{{\"from\", \"value\"}}]}}", path.display())]
-    NotShareGpt {
-        /// The file.
-        path: PathBuf,
-        /// What came instead, and where.
-        why: String,
-    },
-    /// A row that would fill the memory.
-    #[error("the data set {}: conversation {row} is larger than {mebibytes} MiB; take it out or cut it", path.display())]
-    RowTooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Which one, counted from 1.
-        row: u64,
-        /// The bound.
-        mebibytes: u64,
-    },
-    /// There is too little of it.
-    #[error(
-        "the data set {} has {usable} usable conversations with {held} requests but the point needs {sessions} with {requests} ({dropped}); loosen the filter, shorten the point, or take a larger file, since repeated prompts would hit the prefix cache",
-        path.display()
-    )]
-    TooFewRows {
-        /// The file.
-        path: PathBuf,
-        /// Conversations that pass the filter.
-        usable: usize,
-        /// Their requests.
-        held: usize,
-        /// Conversations needed.
-        sessions: usize,
-        /// Requests needed.
-        requests: usize,
-        /// How many were dropped for which reason.
-        dropped: String,
-    },
-    /// A body that is no JSON; not in practice.
-    #[error("a request body could not be written")]
-    Body(#[source] serde_json::Error),
+/// A session before it is written down.
+#[derive(Debug)]
+struct Session {
+    script: Script,
+    /// A trace's own moments, one a turn; empty elsewhere.
+    due: Vec<Nanos>,
 }
 
-/// A session's text: what the user says in each turn and what the data set answers.
-struct Script {
-    turns: Vec<Line>,
+impl From<Script> for Session {
+    fn from(script: Script) -> Self {
+        Self {
+            script,
+            due: Vec::new(),
+        }
+    }
 }
 
-struct Line {
-    lengths: TurnLengths,
-    user: String,
-    /// Goes into the history of later turns. The engine's own answer never does, so that all configurations of a study
-    /// are asked the very same.
-    answer: String,
+/// Sessions, and the rows they came from.
+struct Found {
+    sessions: Vec<Session>,
+    rows: Option<Rows>,
 }
 
 /// Makes a point's plan.
 pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
-    let wanted = Wanted::of(spec);
-    let scripts = match spec.workload {
-        Workload::ShareGptFile {
+    if let (Level::Replay(_), false) = (spec.level, matches!(spec.workload, Workload::Trace(_))) {
+        let level = spec.level.to_string();
+        return Err(PromptError::NoTrace { level });
+    }
+    let timed = starts_in_time(spec);
+    let wanted = Wanted::of(spec, timed.as_deref().map(<[Nanos]>::len));
+    let Found { sessions, rows } = found(spec, wanted)?;
+    let starts = timed.unwrap_or_else(|| {
+        let seed = derive(spec.seed.0, &[purpose::STARTS]);
+        arrival::starts(spec.arrival, spec.level, sessions.len(), seed)
+    });
+    let writer = Arc::new(Writer {
+        api: spec.api,
+        model: spec.model.to_owned(),
+        quirks: spec.quirks,
+        words: Words::new(),
+        real_answers: spec.workload.has_real_answers(),
+    });
+    let ready = sessions.iter().map(|it| it.script.bytes()).sum::<usize>() <= READY_BYTES;
+    let pen = Pen {
+        writer: &writer,
+        ready,
+        prefix: spec.request_id_prefix.into(),
+    };
+    let sessions = sessions.into_iter().zip(starts).enumerate();
+    let sessions: Vec<PlannedSession> = sessions
+        .map(|(index, (session, start))| pen.session(index, session, start))
+        .collect::<Result<_, _>>()?;
+    Ok(PointPlan {
+        sessions,
+        discipline: arrival::discipline(spec.level),
+        concurrency: match spec.level {
+            Level::Concurrency(streams) => Some(streams),
+            Level::Rate(_) | Level::Inf | Level::Replay(_) => None,
+        },
+        until: until(spec),
+        warmup: warmup(spec, &writer)?,
+        drain: spec.drain,
+        made: Made {
+            rows,
+            real_answers: writer.real_answers,
+            ..Made::default()
+        },
+    })
+}
+
+/// At a rate, where time is the bound: the starts within it.
+fn starts_in_time(spec: &PointSpec<'_>) -> Option<Vec<Nanos>> {
+    let (Level::Rate(rate), Some(span)) = (spec.level, spec.duration) else {
+        return None;
+    };
+    let (span, most) = (nanos(span), spec.length.max_requests as usize);
+    let seed = derive(spec.seed.0, &[purpose::STARTS]);
+    let starts = arrival::starts_within(spec.arrival, rate, span, most, seed);
+    // A point without a request would say nothing, not even that it was short.
+    let first = || arrival::starts(spec.arrival, spec.level, 1, seed);
+    Some(if starts.is_empty() { first() } else { starts })
+}
+
+/// When the last session may begin, where nothing else says so.
+fn until(spec: &PointSpec<'_>) -> Option<Nanos> {
+    match spec.level {
+        Level::Inf | Level::Concurrency(_) => spec.duration.map(nanos),
+        Level::Rate(_) | Level::Replay(_) => None,
+    }
+}
+
+fn nanos(span: Duration) -> Nanos {
+    Nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// The sessions of a point.
+fn found(spec: &PointSpec<'_>, wanted: Wanted) -> Result<Found, PromptError> {
+    match spec.workload {
+        Workload::ShareGptFile { file, .. } => {
+            let data = dataset::DataSet::named(spec.data_dir, file)?;
+            sharegpt::sessions(&data, spec, wanted)
+        }
+        Workload::PromptFile {
             file,
-            max_turns,
-            think_ms,
-            filter,
+            output,
+            repeats,
         } => {
-            let data = sharegpt::data_set(spec.data_dir, file)?;
-            let rows = sharegpt::rows(
-                &data,
-                filter,
-                derive(spec.seed.0, &[purpose::ROWS]),
-                wanted,
-                *max_turns,
-            )?;
-            sharegpt::scripts(
-                rows,
-                Nanos::from_millis(*think_ms),
-                derive(spec.seed.0, &[purpose::TEXT]),
-            )
+            let data = dataset::DataSet::named(spec.data_dir, file)?;
+            prompt_file::sessions(&data, output.as_ref(), *repeats, spec.seed.0, wanted)
+        }
+        Workload::Trace(trace) => {
+            let data = dataset::DataSet::named(spec.data_dir, &trace.file)?;
+            trace::sessions(&data, trace, spec, wanted)
         }
         made_up => {
             let lengths = made_up.sessions(
@@ -170,193 +203,85 @@ pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
                 wanted.requests,
             );
             let lengths = wanted.cut(lengths.unwrap_or_default());
-            write_scripts(&lengths, derive(spec.seed.0, &[purpose::TEXT]))
-        }
-    };
-    let starts = arrival::starts(
-        spec.arrival,
-        spec.level,
-        scripts.len(),
-        derive(spec.seed.0, &[purpose::STARTS]),
-    );
-    let sessions = scripts.iter().zip(starts).enumerate();
-    let sessions = sessions
-        .map(|(index, (script, start))| session(spec, index, script, start))
-        .collect::<Result<_, _>>()?;
-    let concurrency = match spec.level {
-        Level::Concurrency(streams) => Some(streams),
-        Level::Rate(_) | Level::Inf => None,
-    };
-    let discipline = arrival::discipline(spec.level);
-    Ok(PointPlan {
-        sessions,
-        discipline,
-        concurrency,
-        warmup: warmup(spec)?,
-        drain: spec.drain,
-    })
-}
-
-/// How many sessions and requests a point aims at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wanted {
-    /// At least so many sessions,
-    sessions: usize,
-    /// and at least so many requests,
-    requests: usize,
-    /// but at most so many requests.
-    most: usize,
-}
-
-impl Wanted {
-    /// As many sessions as start in the time, within the bounds on requests. Where no rate says how many that is, a
-    /// closed loop gets four requests a stream.
-    fn of(spec: &PointSpec<'_>) -> Self {
-        let PointLength {
-            max_requests,
-            seconds,
-            ..
-        } = spec.length;
-        let (sessions, requests) = match spec.level {
-            Level::Rate(rate) => (
-                (rate.per_second() * f64::from(seconds)).ceil() as usize,
-                spec.length.min_requests,
-            ),
-            Level::Inf => (1, spec.length.requests(spec.level, 1.0)),
-            Level::Concurrency(streams) => {
-                (streams as usize, spec.length.requests(spec.level, 1.0))
-            }
-        };
-        let most = (max_requests as usize).max(1);
-        Self {
-            sessions: sessions.clamp(1, most),
-            requests: (requests as usize).clamp(1, most),
-            most,
-        }
-    }
-
-    /// Whole sessions as long as they stay within the bound, and at least one.
-    fn cut(self, mut sessions: Vec<Vec<TurnLengths>>) -> Vec<Vec<TurnLengths>> {
-        let mut requests = 0;
-        let fitting = sessions.iter().take_while(|turns| {
-            requests += turns.len();
-            requests <= self.most
-        });
-        let fitting = fitting.count().max(1);
-        sessions.truncate(fitting);
-        sessions
-    }
-}
-
-fn write_scripts(sessions: &[Vec<TurnLengths>], seed: u64) -> Vec<Script> {
-    let words = Words::new();
-    let line = |draws: &mut Draws, lengths: TurnLengths| {
-        let user = words.text(draws, lengths.user);
-        Line {
-            lengths,
-            user,
-            answer: words.text(draws, lengths.answer),
-        }
-    };
-    let script = |(index, turns): (usize, &Vec<TurnLengths>)| {
-        let mut draws = Draws::new(derive(seed, &[index as u64]));
-        Script {
-            turns: turns
-                .iter()
-                .map(|lengths| line(&mut draws, *lengths))
-                .collect(),
-        }
-    };
-    sessions.iter().enumerate().map(script).collect()
-}
-
-fn session(
-    spec: &PointSpec<'_>,
-    index: usize,
-    script: &Script,
-    start: Nanos,
-) -> Result<PlannedSession, PromptError> {
-    let mut messages: Vec<Message<'_>> = Vec::with_capacity(script.turns.len() * 2);
-    let mut context = 0u32;
-    let mut turns = Vec::with_capacity(script.turns.len());
-    for (turn, line) in script.turns.iter().enumerate() {
-        messages.push(Message {
-            role: "user",
-            content: &line.user,
-        });
-        context = context.saturating_add(line.lengths.user);
-        turns.push(PlannedRequest {
-            request_id: format!("{}-{index}-{turn}", spec.request_id_prefix),
-            body: body(spec, &messages, line.lengths.answer)?,
-            input_tokens: context,
-            output_tokens: line.lengths.answer,
-            think: if turn == 0 {
-                Nanos::ZERO
-            } else {
-                line.lengths.think
-            },
-        });
-        messages.push(Message {
-            role: "assistant",
-            content: &line.answer,
-        });
-        context = context.saturating_add(line.lengths.answer);
-    }
-    Ok(PlannedSession { start, turns })
-}
-
-fn body(
-    spec: &PointSpec<'_>,
-    messages: &[Message<'_>],
-    max_tokens: u32,
-) -> Result<Bytes, PromptError> {
-    dialect::body(spec.api, spec.model, messages, max_tokens, spec.quirks)
-        .map_err(PromptError::Body)
-}
-
-fn warmup(spec: &PointSpec<'_>) -> Result<Vec<PlannedRequest>, PromptError> {
-    let count = spec.warmup as usize;
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let seed = derive(spec.seed.0, &[purpose::WARMUP_LENGTHS]);
-    // A file's rows are for measuring; its warm-up is made up, of a middling length.
-    let lengths = spec.workload.sessions(seed, count, count);
-    let lengths = lengths.unwrap_or_else(|| {
-        vec![
-            vec![TurnLengths {
-                user: 200,
-                answer: WARMUP_ANSWER,
-                think: Nanos::ZERO
-            }];
-            count
-        ]
-    });
-    let first = |turns: Vec<TurnLengths>| {
-        turns
-            .into_iter()
-            .take(1)
-            .map(|turn| TurnLengths {
-                answer: turn.answer.min(WARMUP_ANSWER),
-                ..turn
+            let scripts = made_up::scripts(made_up, &lengths, spec.seed.0);
+            Ok(Found {
+                sessions: scripts.into_iter().map(Session::from).collect(),
+                rows: None,
             })
-            .collect()
+        }
+    }
+}
+
+/// Writes sessions down.
+struct Pen<'a> {
+    writer: &'a Arc<Writer>,
+    /// Whether bodies are written at once.
+    ready: bool,
+    prefix: Arc<str>,
+}
+
+impl Pen<'_> {
+    fn session(
+        &self,
+        index: usize,
+        session: Session,
+        start: Nanos,
+    ) -> Result<PlannedSession, PromptError> {
+        let Session { script, due } = session;
+        let script = Arc::new(script);
+        let mut context = 0u32;
+        let mut turns = Vec::with_capacity(script.lines.len());
+        for (turn, line) in script.lines.iter().enumerate() {
+            context = context.saturating_add(line.lengths.user);
+            turns.push(PlannedRequest {
+                request_id: RequestId {
+                    prefix: Arc::clone(&self.prefix),
+                    session: index as u32,
+                    turn: turn as u32,
+                },
+                body: self.body(&script, turn)?,
+                input_tokens: context,
+                output_tokens: line.lengths.answer,
+                think: match turn {
+                    0 => Nanos::ZERO,
+                    _ => line.lengths.think,
+                },
+                not_before: due.get(turn).copied().unwrap_or_default(),
+            });
+            context = context.saturating_add(line.lengths.answer);
+        }
+        let start = due.first().copied().unwrap_or(start);
+        Ok(PlannedSession { start, turns })
+    }
+
+    fn body(&self, script: &Arc<Script>, turn: usize) -> Result<Body, PromptError> {
+        if self.ready && (turn == 0 || !self.writer.real_answers) {
+            let bytes = self.writer.body(script, turn, &[]);
+            return bytes.map(Body::Ready).map_err(PromptError::Body);
+        }
+        Ok(Body::Later {
+            script: Arc::clone(script),
+            turn: turn as u32,
+            writer: Arc::clone(self.writer),
+        })
+    }
+}
+
+/// Requests before the clock, with prompts that occur nowhere else.
+fn warmup(spec: &PointSpec<'_>, writer: &Arc<Writer>) -> Result<Vec<PlannedRequest>, PromptError> {
+    let scripts = made_up::warmup(spec.workload, spec.seed.0, spec.warmup as usize);
+    let pen = Pen {
+        writer,
+        ready: true,
+        prefix: format!("{}-warmup", spec.request_id_prefix).into(),
     };
-    let lengths: Vec<Vec<TurnLengths>> = lengths.into_iter().take(count).map(first).collect();
-    let scripts = write_scripts(&lengths, derive(spec.seed.0, &[purpose::WARMUP_TEXT]));
-    let prefix = format!("{}-warmup", spec.request_id_prefix);
-    let spec = PointSpec {
-        request_id_prefix: &prefix,
-        ..*spec
-    };
-    let sessions = scripts
-        .iter()
-        .enumerate()
-        .map(|(index, script)| session(&spec, index, script, Nanos::ZERO));
-    Ok(sessions
+    let sessions = scripts.into_iter().map(Session::from).enumerate();
+    let sessions = sessions.map(|(index, session)| pen.session(index, session, Nanos::ZERO));
+    let turns = sessions.map(|session| session.map(|session| session.turns));
+    Ok(turns
         .collect::<Result<Vec<_>, _>>()?
         .into_iter()
-        .flat_map(|session| session.turns)
+        .flatten()
         .collect())
 }
 

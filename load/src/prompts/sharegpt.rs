@@ -5,119 +5,164 @@
 //! from words; the engine's own counts stand in the records.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use measure::sampling::{Draws, derive};
 use measure::units::Nanos;
-use measure::workload::{Drop, ShareGptFilter, TurnLengths, filter_sharegpt};
+use measure::workload::{Drop, ShareGptFilter, TurnLengths, Workload, filter_sharegpt};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::words::Words;
-use super::{Line, PromptError, Script, Wanted};
+use super::dataset::{DataSet, LARGEST_ROW, reasons};
+use super::script::{Line, Piece, Said, Script};
+use super::{Found, PointSpec, PromptError, Rows, Session, Wanted, purpose};
 
 /// Words of English need about so many tokens each.
 const TOKENS_PER_WORD: f64 = 1.3;
 /// Words put before each conversation, so that a row that two points share is not in the cache for the second.
-const OWN_WORDS: u32 = 6;
+pub(super) const OWN_WORDS: u32 = 6;
 
-/// The largest conversation, in bytes of JSON: one is held in memory at a time, and ShareGPT's own stay far below.
-const LARGEST_ROW: u64 = 8 << 20;
-
-/// A data set: where it lies, and what people call it. Errors never say more of the server's folders than was asked.
-pub(super) struct DataSet {
-    at: PathBuf,
-    named: PathBuf,
+/// What is wanted of the rows.
+struct Rules {
+    filter: ShareGptFilter,
+    /// Most turns of a session.
+    most: usize,
+    /// Asked of every request, whatever the data set's answer.
+    output: Option<u32>,
+    think: Nanos,
+    repeats: bool,
 }
 
-/// The file that a workload names.
-pub(super) fn data_set(data_dir: Option<&Path>, file: &str) -> Result<DataSet, PromptError> {
-    let named = PathBuf::from(file);
-    let Some(folder) = data_dir else {
-        let at = named.clone();
-        return Ok(DataSet { at, named });
-    };
-    let plain =
-        !file.is_empty() && !file.contains(['/', '\\', '\0']) && file != "." && file != "..";
-    if plain {
-        let at = folder.join(file);
-        Ok(DataSet { at, named })
-    } else {
-        Err(PromptError::NotAFileName {
-            file: file.to_owned(),
+impl Rules {
+    fn of(workload: &Workload) -> Option<Self> {
+        let Workload::ShareGptFile {
+            file: _,
+            max_turns,
+            think_ms,
+            filter,
+            output_tokens,
+            answers: _,
+            repeats,
+        } = workload
+        else {
+            return None;
+        };
+        let mut filter = *filter;
+        if output_tokens.is_some() {
+            // As the field's tools do: an answer of a length that is not asked for may be as short as it is.
+            filter.min_output = 0;
+        }
+        Some(Self {
+            filter,
+            most: (*max_turns).max(1) as usize,
+            output: *output_tokens,
+            think: Nanos::from_millis(*think_ms),
+            repeats: *repeats,
         })
     }
 }
 
-/// A conversation: what was said and answered in each turn.
-pub(super) struct Row(Vec<(String, String)>);
+/// A conversation: what was said and answered in each turn, and how many further turns it has.
+struct Row {
+    turns: Vec<(String, String)>,
+    left_out: usize,
+}
 
-/// Rows that the seed chooses, in the order in which they start.
-pub(super) fn rows(
+/// A point's sessions, from rows that the seed chooses, in the order in which they start.
+pub(super) fn sessions(
     data: &DataSet,
-    filter: &ShareGptFilter,
-    seed: u64,
+    spec: &PointSpec<'_>,
     wanted: Wanted,
-    max_turns: u32,
-) -> Result<Vec<Row>, PromptError> {
-    let most = max_turns.max(1) as usize;
-    let mut usable: Vec<(u32, u32)> = Vec::new();
-    let mut dropped: BTreeMap<Drop, usize> = BTreeMap::new();
-    let mut index = 0u32;
-    read(data, |row| {
-        match turns(row, filter, most) {
-            Ok(turns) => usable.push((index, turns.len() as u32)),
-            Err(why) => *dropped.entry(why).or_default() += 1,
-        }
-        index += 1;
-    })?;
-    let Some(chosen) = choose(&mut usable, seed, wanted) else {
+) -> Result<Found, PromptError> {
+    let Some(rules) = Rules::of(spec.workload) else {
+        return Ok(Found {
+            sessions: Vec::new(),
+            rows: None,
+        });
+    };
+    let (mut usable, dropped) = usable(data, &rules)?;
+    let held = usable.iter().map(|(_, turns)| *turns as usize).sum();
+    let seed = derive(spec.seed.0, &[purpose::ROWS]);
+    let Some(chosen) = choose(&mut usable, seed, wanted, rules.repeats) else {
         return Err(PromptError::TooFewRows {
             path: data.named.clone(),
             usable: usable.len(),
-            held: usable.iter().map(|(_, turns)| *turns as usize).sum(),
+            held,
             sessions: wanted.sessions,
             requests: wanted.requests,
             dropped: reasons(&dropped),
         });
     };
-    let places: HashMap<u32, usize> = chosen
-        .iter()
-        .enumerate()
-        .map(|(place, row)| (*row, place))
-        .collect();
-    let mut rows: Vec<Row> = chosen.iter().map(|_| Row(Vec::new())).collect();
+    let rows = chosen_rows(data, &rules, &chosen)?;
+    let used: HashSet<u32> = chosen.iter().copied().collect();
+    let told = Rows {
+        usable: usable.len(),
+        used: used.len(),
+        repeats: chosen.len() - used.len(),
+        turns_left_out: rows.iter().map(|row| row.left_out).sum(),
+        dropped,
+    };
+    let text = derive(spec.seed.0, &[purpose::TEXT]);
+    let scripts = rows.into_iter().enumerate();
+    let scripts = scripts.map(|(index, row)| script(row, &rules, derive(text, &[index as u64])));
+    Ok(Found {
+        sessions: scripts.map(Session::from).collect(),
+        rows: Some(told),
+    })
+}
+
+/// Rows that pass the filter, with how many turns they have.
+type Usable = Vec<(u32, u32)>;
+/// How many were dropped for which reason.
+type Dropped = BTreeMap<String, usize>;
+
+/// The first pass.
+fn usable(data: &DataSet, rules: &Rules) -> Result<(Usable, Dropped), PromptError> {
+    let (mut usable, mut dropped) = (Usable::new(), Dropped::new());
     let mut index = 0u32;
     read(data, |row| {
-        if let (Some(place), Ok(turns)) = (places.get(&index), turns(row, filter, most)) {
-            rows[*place] = Row(turns);
+        match turns(row, rules) {
+            Ok(row) => usable.push((index, row.turns.len() as u32)),
+            Err(why) => *dropped.entry(name(why)).or_default() += 1,
         }
         index += 1;
     })?;
-    Ok(rows)
+    Ok((usable, dropped))
 }
 
-fn reasons(dropped: &BTreeMap<Drop, usize>) -> String {
-    if dropped.is_empty() {
-        return "none was dropped".into();
+/// The second pass: the text of the chosen rows alone.
+fn chosen_rows(data: &DataSet, rules: &Rules, chosen: &[u32]) -> Result<Vec<Row>, PromptError> {
+    let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (place, row) in chosen.iter().enumerate() {
+        places.entry(*row).or_default().push(place);
     }
-    let counts = dropped
-        .iter()
-        .map(|(why, count)| format!("{count} {}", name(*why)));
-    format!("dropped: {}", counts.collect::<Vec<_>>().join(", "))
+    let mut rows: Vec<Option<Row>> = chosen.iter().map(|_| None).collect();
+    let mut index = 0u32;
+    read(data, |row| {
+        for place in places.get(&index).into_iter().flatten() {
+            rows[*place] = turns(row, rules).ok();
+        }
+        index += 1;
+    })?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
-/// Draws rows without replacement until there are sessions and requests enough; `None` when they run out.
-fn choose(usable: &mut [(u32, u32)], seed: u64, wanted: Wanted) -> Option<Vec<u32>> {
+/// Draws rows without replacement until there are sessions and requests enough; `None` when they run out. Where repeats
+/// are allowed it then begins anew, in another order.
+fn choose(usable: &mut [(u32, u32)], seed: u64, wanted: Wanted, repeats: bool) -> Option<Vec<u32>> {
     let mut draws = Draws::new(seed);
     let mut chosen = Vec::new();
     let mut requests = 0;
     while chosen.len() < wanted.sessions || requests < wanted.requests {
-        let next = chosen.len();
+        let next = match chosen.len() {
+            ran_out if usable.len() <= ran_out && wanted.whatever && 0 < ran_out => break,
+            again if repeats && !usable.is_empty() => again % usable.len(),
+            next => next,
+        };
         let left = usable.len().checked_sub(next).filter(|left| *left > 0)?;
         usable.swap(next, next + draws.below(left));
         let (row, turns) = usable[next];
@@ -131,7 +176,8 @@ fn choose(usable: &mut [(u32, u32)], seed: u64, wanted: Wanted) -> Option<Vec<u3
 }
 
 /// The turns of a row that are used, or why the row is not.
-fn turns(row: &Value, filter: &ShareGptFilter, most: usize) -> Result<Vec<(String, String)>, Drop> {
+fn turns(row: &Value, rules: &Rules) -> Result<Row, Drop> {
+    let filter = &rules.filter;
     let said = row
         .as_object()
         .map(|row| row.get("conversations").and_then(Value::as_array));
@@ -139,7 +185,11 @@ fn turns(row: &Value, filter: &ShareGptFilter, most: usize) -> Result<Vec<(Strin
     let first_two = said.map(|said| {
         said.iter()
             .take(2)
-            .map(|turn| (role(turn), tokens(text(turn))))
+            .enumerate()
+            .map(|(place, turn)| match (place, rules.output) {
+                (1, Some(asked)) => (role(turn), asked),
+                _ => (role(turn), tokens(text(turn))),
+            })
             .collect::<Vec<_>>()
     });
     filter_sharegpt(first_two.as_deref(), filter)?;
@@ -152,18 +202,18 @@ fn turns(row: &Value, filter: &ShareGptFilter, most: usize) -> Result<Vec<(Strin
     let mut context = 0;
     let fits = |pair: &&[Value]| {
         let (user, answer) = (tokens(text(&pair[0])), tokens(text(&pair[1])));
-        context += user + answer;
+        context += user + rules.output.unwrap_or(answer);
         human(&pair[0]) && !human(&pair[1]) && context <= filter.max_total && user > 0 && answer > 0
     };
-    let pairs = said.chunks_exact(2).take(most).take_while(fits);
-    let pairs: Vec<_> = pairs
+    let pairs = said.chunks_exact(2).take(rules.most).take_while(fits);
+    let turns: Vec<_> = pairs
         .map(|pair| (text(&pair[0]).to_owned(), text(&pair[1]).to_owned()))
         .collect();
-    if pairs.is_empty() {
-        Err(Drop::NoTurns)
-    } else {
-        Ok(pairs)
+    if turns.is_empty() {
+        return Err(Drop::NoTurns);
     }
+    let left_out = said.len() / 2 - turns.len();
+    Ok(Row { turns, left_out })
 }
 
 fn role(turn: &Value) -> &str {
@@ -183,36 +233,43 @@ fn name(why: Drop) -> String {
 }
 
 /// An estimate: words times [`TOKENS_PER_WORD`], rounded up.
-fn tokens(text: &str) -> u32 {
-    (text.split_whitespace().count() as f64 * TOKENS_PER_WORD).ceil() as u32
+pub(super) fn tokens(text: &str) -> u32 {
+    tokens_of_words(words(text))
 }
 
-/// Conversations as scripts, each begun with words of its own.
-pub(super) fn scripts(rows: Vec<Row>, think: Nanos, seed: u64) -> Vec<Script> {
-    let words = Words::new();
-    let script = |(index, Row(turns)): (usize, Row)| {
-        let own = words.text(&mut Draws::new(derive(seed, &[index as u64])), OWN_WORDS);
-        let line = |(turn, (user, answer)): (usize, (String, String))| {
-            let user = if turn == 0 {
-                format!("{own} {user}")
-            } else {
-                user
-            };
-            Line {
-                lengths: TurnLengths {
-                    user: tokens(&user),
-                    answer: tokens(&answer),
-                    think,
-                },
-                user,
-                answer,
-            }
+fn words(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+pub(super) fn tokens_of_words(words: usize) -> u32 {
+    (words as f64 * TOKENS_PER_WORD).ceil() as u32
+}
+
+/// A conversation as a script, begun with words of its own.
+fn script(row: Row, rules: &Rules, stream: u64) -> Script {
+    let line = |(turn, (user, answer)): (usize, (String, String))| {
+        let own = if turn == 0 { OWN_WORDS } else { 0 };
+        let lengths = TurnLengths {
+            // Words of both are counted together, as they are sent.
+            user: tokens_of_words(own as usize + words(&user)),
+            answer: rules.output.unwrap_or(tokens(&answer)),
+            think: rules.think,
         };
-        Script {
-            turns: turns.into_iter().enumerate().map(line).collect(),
+        let mut pieces = Vec::with_capacity(2);
+        if 0 < own {
+            pieces.push(Piece::Own(own));
+        }
+        pieces.push(Piece::Given(user.into()));
+        Line {
+            lengths,
+            said: [Said::by_user(pieces)].into(),
+            answer: [Piece::Given(answer.into())].into(),
         }
     };
-    rows.into_iter().enumerate().map(script).collect()
+    Script {
+        stream,
+        lines: row.turns.into_iter().enumerate().map(line).collect(),
+    }
 }
 
 /// Reads a whole file as ShareGPT without choosing from it, and says where it is not; how many conversations it has.
@@ -244,18 +301,14 @@ fn is_conversation(row: &Value) -> bool {
 
 /// Calls `on` for each element of the file's array; holds one of them at a time, and none that is too large.
 fn read(data: &DataSet, on: impl FnMut(&Value)) -> Result<(), PromptError> {
-    let unreadable = |cause| PromptError::Unreadable {
-        path: data.named.clone(),
-        cause,
-    };
-    let file = File::open(&data.at).map_err(unreadable)?;
+    let file = File::open(&data.at).map_err(|cause| data.unreadable(cause))?;
     let progress = Progress::default();
     let file = Bounded {
         file: BufReader::with_capacity(1 << 20, file),
         progress: &progress,
     };
     let mut json = serde_json::Deserializer::from_reader(file);
-    let rows = Rows {
+    let rows = EachRow {
         on,
         progress: &progress,
     };
@@ -266,7 +319,7 @@ fn read(data: &DataSet, on: impl FnMut(&Value)) -> Result<(), PromptError> {
             row: progress.rows.get() + 1,
             mebibytes: LARGEST_ROW >> 20,
         },
-        true => unreadable(error.into()),
+        true => data.unreadable(error.into()),
         false => PromptError::NotShareGpt {
             path: data.named.clone(),
             why: error.to_string(),
@@ -301,12 +354,12 @@ impl Read for Bounded<'_> {
     }
 }
 
-struct Rows<'a, F> {
+struct EachRow<'a, F> {
     on: F,
     progress: &'a Progress,
 }
 
-impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<'_, F> {
+impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for EachRow<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -314,7 +367,7 @@ impl<'de, F: FnMut(&Value)> DeserializeSeed<'de> for Rows<'_, F> {
     }
 }
 
-impl<'de, F: FnMut(&Value)> Visitor<'de> for Rows<'_, F> {
+impl<'de, F: FnMut(&Value)> Visitor<'de> for EachRow<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

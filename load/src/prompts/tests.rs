@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use measure::summary::Discipline;
-use measure::workload::{Lengths, ShareGptFilter};
+use measure::workload::{Answers, Lengths, ShareGptFilter};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,6 +22,7 @@ fn sessions() -> Workload {
         max_turns: 4,
         think_ms: 500,
         max_context: 2000,
+        answers: Answers::DataSet,
     }
 }
 
@@ -32,6 +33,7 @@ fn spec(workload: &Workload, seed: u64) -> PointSpec<'_> {
         arrival: Arrival::Poisson,
         level: "4".parse().expect("level"),
         length: LENGTH,
+        duration: None,
         seed: Seed(seed),
         warmup: 3,
         api: Api::OpenAiChat,
@@ -53,7 +55,7 @@ fn bodies(plan: &PointPlan) -> Vec<Value> {
         .flat_map(|session| &session.turns)
         .chain(&plan.warmup);
     requests
-        .map(|request| serde_json::from_slice(&request.body).expect("json"))
+        .map(|request| serde_json::from_slice(&request.body.bytes()).expect("json"))
         .collect()
 }
 
@@ -69,14 +71,16 @@ fn first_user_text(body: &Value) -> &str {
 fn the_same_spec_gives_the_same_bytes_and_starts_for_ever() {
     let plan = plan(&sessions(), 42);
     // FNV-1a over all starts and bodies: a change here breaks the promise of every stored seed.
-    let requests = plan
-        .sessions
-        .iter()
-        .flat_map(|session| session.turns.iter().map(|turn| (session.start, &turn.body)));
+    let requests = plan.sessions.iter().flat_map(|session| {
+        session
+            .turns
+            .iter()
+            .map(|turn| (session.start, turn.body.bytes()))
+    });
     let warmup = plan
         .warmup
         .iter()
-        .map(|request| (Nanos::ZERO, &request.body));
+        .map(|request| (Nanos::ZERO, request.body.bytes()));
     let hash = requests
         .chain(warmup)
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, (start, body)| {
@@ -118,7 +122,7 @@ fn completions_get_one_prompt_of_as_many_words() {
     })
     .expect("a plan");
     for request in plan.sessions.iter().flat_map(|session| &session.turns) {
-        let body: Value = serde_json::from_slice(&request.body).expect("json");
+        let body: Value = serde_json::from_slice(&request.body.bytes()).expect("json");
         assert_eq!(
             words(body["prompt"].as_str().expect("prompt")).len(),
             request.input_tokens as usize
@@ -134,7 +138,7 @@ fn each_turn_repeats_the_conversation_before_it() {
         let bodies: Vec<Value> = session
             .turns
             .iter()
-            .map(|turn| serde_json::from_slice(&turn.body).expect("json"))
+            .map(|turn| serde_json::from_slice(&turn.body.bytes()).expect("json"))
             .collect();
         for (turn, body) in bodies.iter().enumerate() {
             let messages = body["messages"].as_array().expect("messages");
@@ -180,8 +184,8 @@ fn request_ids_are_unique() {
         .iter()
         .flat_map(|session| &session.turns)
         .chain(&plan.warmup);
-    let ids: Vec<&str> = requests
-        .map(|request| request.request_id.as_str())
+    let ids: Vec<String> = requests
+        .map(|request| request.request_id.to_string())
         .collect();
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
     assert_eq!(ids[0], "p-0-0");
@@ -224,7 +228,7 @@ fn each_level_has_its_discipline_and_its_starts() {
 proptest! {
     #[test]
     fn a_point_keeps_its_bounds(seed in any::<u64>(), rate in 1u32..30, least in 1u32..50, more in 0u32..50, turns in 1u32..6) {
-        let workload = Workload::ShareGptShaped { scale: 0.05, max_turns: turns, think_ms: 0, max_context: 500 };
+        let workload = Workload::ShareGptShaped { scale: 0.05, max_turns: turns, think_ms: 0, max_context: 500, answers: Answers::DataSet };
         let length = PointLength { min_requests: least, max_requests: least + more, seconds: 3 };
         let level = rate.to_string().parse().expect("level");
         let plan = plan_point(&PointSpec { level, length, ..spec(&workload, seed) }).expect("a plan");
@@ -260,6 +264,9 @@ impl Folder {
             max_turns: 3,
             think_ms: 100,
             filter: ShareGptFilter::default(),
+            output_tokens: None,
+            answers: Answers::DataSet,
+            repeats: false,
         };
         let level = "inf".parse().expect("level");
         plan_point(&PointSpec {
@@ -302,7 +309,7 @@ fn rows_are_used_by_the_filter_and_never_twice() {
     let texts: HashSet<Vec<u8>> = plan
         .sessions
         .iter()
-        .map(|session| session.turns[0].body.to_vec())
+        .map(|session| session.turns[0].body.bytes().to_vec())
         .collect();
     assert_eq!(texts.len(), 4);
     let error = folder

@@ -33,23 +33,23 @@ wash watch water wave way we wear week well went were west what wheel when where
 win wind window winter wish with woman wonder wood word work world would write yard year yellow yes yet you young your zero zoo";
 
 /// A dictionary to draw from.
-pub(super) struct Words(Vec<&'static str>);
+#[derive(Debug)]
+pub(crate) struct Words(Vec<&'static str>);
 
 impl Words {
     pub(super) fn new() -> Self {
         Self(WORDS.split_ascii_whitespace().collect())
     }
 
-    /// So many words, drawn one by one and joined by blanks.
-    pub(super) fn text(&self, draws: &mut Draws, words: u32) -> String {
-        let mut text = String::with_capacity(words as usize * 6);
+    /// Writes so many words, drawn one by one and joined by blanks.
+    pub(super) fn write(&self, draws: &mut Draws, words: u32, text: &mut String) {
+        text.reserve(words as usize * 6);
         for index in 0..words {
             if index > 0 {
                 text.push(' ');
             }
             text.push_str(self.0[draws.below(self.0.len())]);
         }
-        text
     }
 }
 
@@ -75,10 +75,9 @@ mod tests {
     fn the_text_has_as_many_words_as_asked() {
         let (words, mut draws) = (Words::new(), Draws::new(1));
         for count in [0, 1, 2, 500] {
-            assert_eq!(
-                words.text(&mut draws, count).split_whitespace().count(),
-                count as usize
-            );
+            let mut text = String::new();
+            words.write(&mut draws, count, &mut text);
+            assert_eq!(text.split_whitespace().count(), count as usize);
         }
     }
 }

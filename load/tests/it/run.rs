@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use load::{
-    Engine, EngineOptions, Observer, PlannedRequest, PlannedSession, PointError, PointPlan,
-    PointRun, Progress, run_point,
+    Engine, EngineOptions, Made, Observer, PlannedRequest, PlannedSession, PointError, PointPlan,
+    PointRun, Progress, RequestId, run_point,
 };
 use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::study::{Api, Endpoint};
@@ -41,11 +41,16 @@ fn engine(server: &Double) -> Engine {
 fn turn(session: usize, turn: usize, think: u64) -> PlannedRequest {
     let body = Bytes::from(format!("{{\"session\":{session},\"turn\":{turn}}}"));
     PlannedRequest {
-        request_id: format!("r-{session}-{turn}"),
-        body,
+        request_id: RequestId {
+            prefix: "r".into(),
+            session: session as u32,
+            turn: turn as u32,
+        },
+        body: body.into(),
         input_tokens: 5,
         output_tokens: 3,
         think: Nanos::from_millis(think),
+        not_before: Nanos::ZERO,
     }
 }
 
@@ -62,8 +67,10 @@ pub fn plan(discipline: Discipline, starts: &[u64], turns: usize) -> PointPlan {
         sessions,
         discipline,
         concurrency: None,
+        until: None,
         warmup: Vec::new(),
         drain: MS(10_000),
+        made: Made::default(),
     }
 }
 

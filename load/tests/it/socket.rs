@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use bytes::Bytes;
-use load::{Engine, EngineOptions, PlannedRequest, PlannedSession, PointPlan, run_point};
+use load::{
+    Engine, EngineOptions, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, run_point,
+};
 use measure::request::RequestRecord;
 use measure::study::Endpoint;
 use measure::summary::Discipline;
@@ -50,11 +52,16 @@ async fn replay(case: &Case) -> RequestRecord {
     };
     let engine = Engine::connect(&endpoint, options).expect("engine");
     let turn = PlannedRequest {
-        request_id: case.id.clone(),
-        body: Bytes::from_static(b"{}"),
+        request_id: RequestId {
+            prefix: case.id.as_str().into(),
+            session: 0,
+            turn: 0,
+        },
+        body: Bytes::from_static(b"{}").into(),
         input_tokens: 1,
         output_tokens: 8,
         think: Nanos::ZERO,
+        not_before: Nanos::ZERO,
     };
     let sessions = vec![PlannedSession {
         start: Nanos::ZERO,
@@ -65,8 +72,10 @@ async fn replay(case: &Case) -> RequestRecord {
         sessions,
         discipline: Discipline::OpenLoop,
         concurrency: None,
+        until: None,
         warmup: Vec::new(),
         drain,
+        made: Made::default(),
     };
     let mut run = run_point(&engine, plan, Arc::new(()), CancellationToken::new())
         .await

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::arrival::Arrival;
 use crate::knobs::{KnobValue, check_simulator_knobs};
 use crate::units::Level;
+use crate::workload::Workload;
 
 use super::{
     ConfigurationSpec, Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, StudySpec, Turn,
@@ -17,6 +19,8 @@ const MAX_STREAMS: u32 = 10_000;
 const MAX_RATE: f64 = 100_000.0;
 /// Lowest rate: an arrival in a thousand seconds.
 const MIN_RATE: f64 = 0.001;
+/// Fastest replay of a trace.
+const MAX_SPEED: f64 = 10_000.0;
 /// Longest study, by its own estimate.
 const MAX_HOURS: u64 = 24;
 /// Longest point.
@@ -144,9 +148,37 @@ fn check_levels(errors: &mut Errors, spec: &StudySpec) {
                     format!("must be at most {MAX_STREAMS} streams"),
                 );
             }
+            Level::Replay(speed) => check_replay(errors, spec, speed.factor(), &field),
             Level::Inf => {}
         }
     }
+    check_ramp(errors, spec);
+}
+
+/// Only a trace has arrivals of its own.
+fn check_replay(errors: &mut Errors, spec: &StudySpec, speed: f64, field: &str) {
+    errors.unless(
+        matches!(spec.workload, Workload::Trace(_)),
+        field,
+        "only a trace has a speed: give a rate, or take a trace as the workload",
+    );
+    errors.unless(
+        (MIN_RATE..=MAX_SPEED).contains(&speed),
+        field,
+        format!("must be {MIN_RATE} to {MAX_SPEED} times the recorded speed"),
+    );
+}
+
+/// A ramp starts from a rate, so that it needs one to go to.
+fn check_ramp(errors: &mut Errors, spec: &StudySpec) {
+    let (Arrival::LinearRamp { from } | Arrival::ExponentialRamp { from }) = spec.arrival else {
+        return;
+    };
+    errors.unless(
+        (MIN_RATE..=MAX_RATE).contains(&from.per_second()),
+        "arrival",
+        format!("a ramp must start from {MIN_RATE} to {MAX_RATE} per second"),
+    );
 }
 
 fn check_length(errors: &mut Errors, spec: &StudySpec) {

@@ -4,7 +4,7 @@ use crate::arrival::Arrival;
 use crate::knobs::KnobValue;
 use crate::slo::{Bound, Metric, Slo};
 use crate::units::{Level, Nanos, Rate, Seed};
-use crate::workload::Workload;
+use crate::workload::{Answers, Workload};
 
 use super::{ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
 
@@ -41,6 +41,7 @@ impl StudySpec {
                 think_ms: 100,
                 // With the chat template under 2,048 tokens.
                 max_context: 1900,
+                answers: Answers::DataSet,
             },
             arrival: Arrival::Poisson,
             levels: rates.chain([Level::Inf]).collect(),

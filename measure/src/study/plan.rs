@@ -1,6 +1,6 @@
 //! The points of a study in the order they run, and how long each will take.
 
-use crate::units::{Level, Nanos};
+use crate::units::{Level, Nanos, Rate};
 
 use super::{PlannedPoint, PointLength, StudySpec};
 
@@ -17,7 +17,8 @@ impl PointLength {
             Level::Rate(rate) => {
                 (rate.per_second() * requests_per_session * f64::from(self.seconds)).ceil() as u32
             }
-            Level::Inf => self.max_requests,
+            // A trace brings as many as it has in the time, which nobody has counted yet.
+            Level::Inf | Level::Replay(_) => self.max_requests,
             // At least four rounds, so that the start is not most of it.
             Level::Concurrency(streams) => streams.saturating_mul(4),
         };
@@ -30,8 +31,9 @@ pub(super) fn plan(spec: &StudySpec) -> Vec<PlannedPoint> {
     let mut points = Vec::new();
     for configuration in 0..spec.configurations.len() as u32 {
         for (level_index, level) in spec.levels.iter().enumerate() {
-            let requests = spec.length.requests(*level, guess.requests_per_session);
-            let estimated = guess.point(*level, requests, spec);
+            let paced = mean_level(*level, spec);
+            let requests = spec.length.requests(paced, guess.requests_per_session);
+            let estimated = guess.point(paced, requests, spec);
             points.extend((0..spec.repeats).map(|repeat| PlannedPoint {
                 configuration,
                 level_index: level_index as u32,
@@ -44,6 +46,13 @@ pub(super) fn plan(spec: &StudySpec) -> Vec<PlannedPoint> {
         }
     }
     points
+}
+
+/// A ramp's mean rate; every other level as it is.
+fn mean_level(level: Level, spec: &StudySpec) -> Level {
+    let mean = level.rate().map(|rate| spec.arrival.mean_rate(rate));
+    let mean = mean.and_then(|rate| Rate::try_from(rate).ok());
+    mean.map_or(level, Level::Rate)
 }
 
 /// What is guessed of a workload before it has run.
@@ -72,6 +81,7 @@ impl Guess {
         let load = match level {
             Level::Rate(rate) => sessions / rate.per_second() + self.session_seconds,
             Level::Inf => work + self.session_seconds,
+            Level::Replay(_) => f64::from(spec.length.seconds) + self.session_seconds,
             Level::Concurrency(streams) => {
                 (sessions / f64::from(streams) * self.session_seconds).max(work)
             }

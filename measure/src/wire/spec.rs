@@ -1,121 +1,11 @@
-//! What people send: a field that does not belong to its kind is refused.
+//! What people send of engines: a field that does not belong to its kind is refused.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Misread, need};
+use super::{Misread, need, no_stray};
 use crate::study::{Api, Endpoint, EngineSpec, Turn};
-use crate::workload::{Lengths, ShareGptFilter, Workload};
-
-/// [`Lengths`] as they are read.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LengthsText {
-    kind: String,
-    tokens: Option<u32>,
-    min: Option<u32>,
-    max: Option<u32>,
-    median: Option<u32>,
-    sigma: Option<f64>,
-}
-
-impl TryFrom<LengthsText> for Lengths {
-    type Error = Misread;
-    fn try_from(text: LengthsText) -> Result<Self, Misread> {
-        let fields = [
-            ("tokens", text.tokens.is_some(), "fixed"),
-            ("min", text.min.is_some(), "uniform"),
-            ("median", text.median.is_some(), "log_normal"),
-            ("sigma", text.sigma.is_some(), "log_normal"),
-            (
-                "max",
-                text.max.is_some(),
-                if text.kind == "uniform" {
-                    "uniform"
-                } else {
-                    "log_normal"
-                },
-            ),
-        ];
-        no_stray(&text.kind, &fields)?;
-        Ok(match text.kind.as_str() {
-            "fixed" => Self::Fixed {
-                tokens: need(text.tokens, "tokens")?,
-            },
-            "uniform" => Self::Uniform {
-                min: need(text.min, "min")?,
-                max: need(text.max, "max")?,
-            },
-            "log_normal" => Self::LogNormal {
-                median: need(text.median, "median")?,
-                sigma: need(text.sigma, "sigma")?,
-                max: need(text.max, "max")?,
-            },
-            _ => return Err(Misread::Unknown(text.kind)),
-        })
-    }
-}
-
-/// A [`Workload`] as it is read.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorkloadText {
-    kind: String,
-    scale: Option<f64>,
-    file: Option<String>,
-    max_turns: Option<u32>,
-    think_ms: Option<u64>,
-    max_context: Option<u32>,
-    filter: Option<ShareGptFilter>,
-    input: Option<Lengths>,
-    output: Option<Lengths>,
-}
-
-impl TryFrom<WorkloadText> for Workload {
-    type Error = Misread;
-    fn try_from(text: WorkloadText) -> Result<Self, Misread> {
-        let of_a_file = if text.kind == "share_gpt_file" {
-            "share_gpt_file"
-        } else {
-            "share_gpt_shaped"
-        };
-        let fields = [
-            ("scale", text.scale.is_some(), "share_gpt_shaped"),
-            (
-                "max_context",
-                text.max_context.is_some(),
-                "share_gpt_shaped",
-            ),
-            ("file", text.file.is_some(), "share_gpt_file"),
-            ("filter", text.filter.is_some(), "share_gpt_file"),
-            ("max_turns", text.max_turns.is_some(), of_a_file),
-            ("think_ms", text.think_ms.is_some(), of_a_file),
-            ("input", text.input.is_some(), "synthetic"),
-            ("output", text.output.is_some(), "synthetic"),
-        ];
-        no_stray(&text.kind, &fields)?;
-        Ok(match text.kind.as_str() {
-            "share_gpt_shaped" => Self::ShareGptShaped {
-                scale: need(text.scale, "scale")?,
-                max_turns: need(text.max_turns, "max_turns")?,
-                think_ms: need(text.think_ms, "think_ms")?,
-                max_context: need(text.max_context, "max_context")?,
-            },
-            "share_gpt_file" => Self::ShareGptFile {
-                file: need(text.file, "file")?,
-                max_turns: need(text.max_turns, "max_turns")?,
-                think_ms: need(text.think_ms, "think_ms")?,
-                filter: need(text.filter, "filter")?,
-            },
-            "synthetic" => Self::Synthetic {
-                input: need(text.input, "input")?,
-                output: need(text.output, "output")?,
-            },
-            _ => return Err(Misread::Unknown(text.kind)),
-        })
-    }
-}
 
 /// An [`EngineSpec`] as it is read.
 #[derive(Deserialize)]
@@ -216,7 +106,7 @@ struct EndpointText {
 }
 
 impl EndpointText {
-    fn fields(&self, kind: &'static str) -> [Field; 5] {
+    fn fields(&self, kind: &'static str) -> [super::Field; 5] {
         [
             ("url", self.url.is_some(), kind),
             ("api", self.api.is_some(), kind),
@@ -238,13 +128,4 @@ impl TryFrom<EndpointText> for Endpoint {
             headers: text.headers.unwrap_or_default(),
         })
     }
-}
-
-/// A field, whether it is there, and the kind it belongs to.
-type Field = (&'static str, bool, &'static str);
-
-/// Refuses a field of another kind, as one that nobody knows is refused.
-fn no_stray(kind: &str, fields: &[Field]) -> Result<(), Misread> {
-    let stray = fields.iter().find(|(_, there, of)| *there && *of != kind);
-    stray.map_or(Ok(()), |(name, ..)| Err(Misread::Stray(name)))
 }

@@ -4,10 +4,11 @@ use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::arrival::Arrival;
 use crate::knobs::KnobValue;
 use crate::study::{Api, Endpoint, EngineSpec, Turn};
 use crate::units::{Level, Rate, Seed};
-use crate::workload::{Lengths, ShareGptFilter, Workload};
+use crate::workload::{Answers, Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
 #[track_caller]
 fn round<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(values: &[T]) {
@@ -87,13 +88,40 @@ fn workloads_are_read_as_written() {
             max_turns: 5,
             think_ms: 0,
             max_context: 4096,
+            answers: Answers::Real,
         },
         Workload::ShareGptFile {
             file: "a.json".into(),
             max_turns: 1,
             think_ms: 9,
             filter,
+            output_tokens: Some(128),
+            answers: Answers::DataSet,
+            repeats: true,
         },
+        Workload::PromptFile {
+            file: "p.jsonl".into(),
+            output: Some(Lengths::Fixed { tokens: 3 }),
+            repeats: false,
+        },
+        Workload::SharedPrefix {
+            families: 4,
+            prefix_tokens: 512,
+            share: 0.75,
+            input: Lengths::Table { values: vec![3, 9] },
+            output: Lengths::Normal {
+                mean: 100,
+                deviation: 20.5,
+                max: 300,
+            },
+        },
+        Workload::Trace(Trace {
+            file: "t.csv".into(),
+            format: TraceFormat::Azure,
+            start_ms: 60_000,
+            length_ms: Some(5_000),
+            max_context: Some(4096),
+        }),
         Workload::Synthetic {
             input: Lengths::LogNormal {
                 median: 100,
@@ -104,6 +132,20 @@ fn workloads_are_read_as_written() {
         },
     ]);
     round(&[Lengths::Fixed { tokens: 7 }]);
+    round(&TraceFormat::ALL);
+    let arrivals = [
+        "poisson",
+        "constant",
+        "gamma=0.5",
+        "linear-ramp=2",
+        "exponential-ramp=0.25",
+    ];
+    round(&arrivals.map(|text| text.parse::<Arrival>().expect(text)));
+    // What was stored before there were answers to choose from.
+    let json =
+        r#"{"kind":"share_gpt_shaped","scale":1.0,"max_turns":2,"think_ms":0,"max_context":99}"#;
+    let workload: Workload = serde_json::from_str(json).expect("a workload");
+    assert_eq!(serde_json::to_string(&workload).expect("json"), json);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Is it a workload at all: every number within what can be sent.
 
-use super::{Lengths, ShareGptFilter, Workload, WorkloadError};
+use super::{Lengths, ShareGptFilter, Trace, Workload, WorkloadError};
 
 /// Most tokens of one prompt or one answer.
 pub const MAX_TOKENS: u32 = 1_000_000;
 /// Most turns of a session.
 const MAX_TURNS: u32 = 100;
+/// Most values of a table of lengths.
+const MAX_TABLE: usize = 10_000;
+/// Most families of prefixes.
+const MAX_FAMILIES: u32 = 100_000;
 /// Longest pause between turns.
 const MAX_THINK_MS: u64 = 600_000;
 
@@ -18,6 +22,7 @@ impl Workload {
                 max_turns,
                 think_ms,
                 max_context,
+                answers: _,
             } => {
                 let scaled = 0.0 < *scale && *scale <= 1.0;
                 ensure(scaled, "scale", || {
@@ -31,13 +36,38 @@ impl Workload {
                 max_turns,
                 think_ms,
                 filter,
+                output_tokens,
+                answers: _,
+                repeats: _,
             } => {
-                ensure(!file.trim().is_empty(), "file", || {
-                    "name a ShareGPT file".to_owned()
-                })?;
+                check_file(file, "a ShareGPT file")?;
                 check_turns(*max_turns, *think_ms)?;
+                if let Some(tokens) = output_tokens {
+                    check_tokens(*tokens, "output_tokens", 1)?;
+                }
                 check_filter(filter)
             }
+            Self::PromptFile {
+                file,
+                output,
+                repeats: _,
+            } => {
+                check_file(file, "a JSONL file of prompts")?;
+                output.as_ref().map_or(Ok(()), |it| it.check("output"))
+            }
+            Self::SharedPrefix {
+                families,
+                prefix_tokens,
+                share,
+                input,
+                output,
+            } => {
+                check_families(*families, *share)?;
+                check_tokens(*prefix_tokens, "prefix_tokens", 1)?;
+                input.check("input")?;
+                output.check("output")
+            }
+            Self::Trace(trace) => trace.check(),
             Self::Synthetic { input, output } => {
                 input.check("input")?;
                 output.check("output")
@@ -46,10 +76,46 @@ impl Workload {
     }
 }
 
+impl Trace {
+    fn check(&self) -> Result<(), WorkloadError> {
+        check_file(&self.file, "a trace")?;
+        ensure(self.length_ms != Some(0), "length_ms", || {
+            "must be at least 1, or left out for the whole rest".to_owned()
+        })?;
+        match self.max_context {
+            Some(tokens) => check_tokens(tokens, "max_context", 2),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Lengths {
     fn check(&self, field: &'static str) -> Result<(), WorkloadError> {
         match *self {
             Self::Fixed { tokens } => check_tokens(tokens, field, 1),
+            Self::Normal {
+                mean,
+                deviation,
+                max,
+            } => {
+                check_tokens(mean, field, 1)?;
+                check_tokens(max, field, 1)?;
+                ensure(mean <= max, field, || {
+                    format!("the mean ({mean}) must not exceed the most tokens ({max})")
+                })?;
+                let spread = (0.0..=f64::from(MAX_TOKENS)).contains(&deviation);
+                ensure(spread, field, || {
+                    format!("the deviation must lie between 0 and {MAX_TOKENS}, got {deviation}")
+                })
+            }
+            Self::Table { ref values } => {
+                let counted = (1..=MAX_TABLE).contains(&values.len());
+                ensure(counted, field, || {
+                    format!("a table has 1 to {MAX_TABLE} lengths, got {}", values.len())
+                })?;
+                let mut values = values.iter();
+                values.try_for_each(|tokens| check_tokens(*tokens, field, 1))
+            }
             Self::Uniform { min, max } => {
                 check_tokens(min, field, 1)?;
                 check_tokens(max, field, 1)?;
@@ -70,6 +136,20 @@ impl Lengths {
             }
         }
     }
+}
+
+fn check_file(file: &str, what: &str) -> Result<(), WorkloadError> {
+    ensure(!file.trim().is_empty(), "file", || format!("name {what}"))
+}
+
+fn check_families(families: u32, share: f64) -> Result<(), WorkloadError> {
+    let counted = (1..=MAX_FAMILIES).contains(&families);
+    ensure(counted, "families", || {
+        format!("must be 1 to {MAX_FAMILIES}, got {families}")
+    })?;
+    ensure((0.0..=1.0).contains(&share), "share", || {
+        format!("must lie between 0 and 1, got {share}")
+    })
 }
 
 fn check_turns(max_turns: u32, think_ms: u64) -> Result<(), WorkloadError> {

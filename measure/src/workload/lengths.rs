@@ -108,6 +108,18 @@ impl Lengths {
             Self::Uniform { min, max } => {
                 min + draws.below((max.saturating_sub(min) as usize) + 1) as u32
             }
+            Self::Normal {
+                mean,
+                deviation,
+                max,
+            } => {
+                let tokens = f64::from(mean) + deviation * draws.normal();
+                (tokens.round().max(1.0) as u32).clamp(1, max.max(1))
+            }
+            Self::Table { ref values } => match values.len() {
+                0 => 1,
+                count => values[draws.below(count)],
+            },
             Self::LogNormal { median, sigma, max } => {
                 let tokens = f64::from(median) * (sigma * draws.normal()).exp();
                 (tokens.round() as u32).clamp(1, max.max(1))

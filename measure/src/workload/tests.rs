@@ -8,6 +8,7 @@ fn shaped(scale: f64, max_turns: u32) -> Workload {
         max_turns,
         think_ms: 100,
         max_context: 100_000,
+        answers: Answers::DataSet,
     }
 }
 
@@ -22,6 +23,9 @@ fn file() -> Workload {
         max_turns: 3,
         think_ms: 0,
         filter,
+        output_tokens: None,
+        answers: Answers::DataSet,
+        repeats: false,
     }
 }
 
@@ -93,6 +97,7 @@ fn a_session_never_exceeds_its_context() {
         max_turns: 20,
         think_ms: 0,
         max_context: 500,
+        answers: Answers::DataSet,
     };
     let sessions = workload.sessions(5, 500, 0).expect("some");
     for session in &sessions {
@@ -207,6 +212,7 @@ fn numbers_are_checked_at_their_fields() {
         max_turns: 1,
         think_ms: 0,
         max_context: 1,
+        answers: Answers::DataSet,
     };
     refuses(context, "max_context", "16 to");
     let patient = Workload::ShareGptShaped {
@@ -214,6 +220,7 @@ fn numbers_are_checked_at_their_fields() {
         max_turns: 1,
         think_ms: 600_001,
         max_context: 100,
+        answers: Answers::DataSet,
     };
     refuses(patient, "think_ms", "at most");
     refuses(
@@ -246,6 +253,9 @@ fn a_file_needs_a_name_and_a_filter_that_lets_rows_through() {
         max_turns: 1,
         think_ms: 0,
         filter,
+        output_tokens: None,
+        answers: Answers::DataSet,
+        repeats: false,
     };
     refuses(with(" ", ShareGptFilter::default()), "file", "name a");
     let usual = ShareGptFilter::default();
@@ -342,7 +352,7 @@ fn a_workload_survives_json() {
 proptest! {
     #[test]
     fn any_checked_workload_makes_sessions(scale in 0.001f64..=1.0, max_turns in 1u32..=100, max_context in 16u32..5000, seed: u64) {
-        let workload = Workload::ShareGptShaped { scale, max_turns, think_ms: 0, max_context };
+        let workload = Workload::ShareGptShaped { scale, max_turns, think_ms: 0, max_context, answers: Answers::DataSet };
         prop_assert_eq!(workload.check(), Ok(()));
         for session in workload.sessions(seed, 20, 0).expect("some") {
             prop_assert!(!session.is_empty() && session.len() <= max_turns as usize);

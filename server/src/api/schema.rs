@@ -29,8 +29,11 @@ shapes! {
         pub name: String,
         pub engine: EngineSpec,
         pub workload: Workload,
-        pub arrival: Arrival,
-        /// Steps of the sweep in the order they run: a rate per second (`2.5`), `"inf"`, or `"c=16"` for a closed loop.
+        /// How starts are spread over time at a rate: `poisson`, `constant`, `gamma=0.5` (burstiness), `linear-ramp=2` or
+        /// `exponential-ramp=2` (the rate that the ramp starts from).
+        pub arrival: String,
+        /// Steps of the sweep in the order they run: a rate per second (`2.5`), `"inf"`, `"c=16"` for a closed loop, or
+        /// `"x2"` for a trace at twice its speed.
         pub levels: Vec<Value>,
         pub length: PointLength,
         /// Warm-up requests before each point, with prompts of their own.
@@ -98,6 +101,8 @@ shapes! {
             max_turns: u32,
             think_ms: u64,
             max_context: u32,
+            /// What later turns carry as answers; the data set's where it is left out.
+            answers: Option<Answers>,
         },
         /// A ShareGPT JSON file in the server's data set folder.
         ShareGptFile {
@@ -105,12 +110,56 @@ shapes! {
             max_turns: u32,
             think_ms: u64,
             filter: ShareGptFilter,
+            /// Tokens asked of every request, whatever the data set's answer.
+            output_tokens: Option<u32>,
+            answers: Option<Answers>,
+            /// Whether rows may be used again when there are too few; no where it is left out.
+            repeats: Option<bool>,
+        },
+        /// A JSONL file of prompts in the server's data set folder.
+        PromptFile {
+            file: String,
+            /// Tokens asked where a line says nothing of it.
+            output: Option<Lengths>,
+            repeats: Option<bool>,
         },
         /// Single requests of made-up text.
         Synthetic {
             input: Lengths,
             output: Lengths,
         },
+        /// Single requests of made-up text, a share of which begin with one of a few prefixes.
+        SharedPrefix {
+            families: u32,
+            prefix_tokens: u32,
+            /// 0 to 1.
+            share: f64,
+            input: Lengths,
+            output: Lengths,
+        },
+        /// Recorded traffic in the server's data set folder. Levels such as `x2` replay its own arrivals.
+        Trace {
+            file: String,
+            format: TraceFormat,
+            start_ms: Option<u64>,
+            length_ms: Option<u64>,
+            max_context: Option<u32>,
+        },
+    }
+    /// What the history of a later turn carries as the engine's answer.
+    #[serde(rename_all = "snake_case")]
+    enum Answers {
+        DataSet,
+        /// What the engine really answered: such points are never paired.
+        Real,
+    }
+    /// How a trace is written.
+    #[serde(rename_all = "snake_case")]
+    enum TraceFormat {
+        Azure,
+        Mooncake,
+        BurstGpt,
+        Jsonl,
     }
     /// Which rows of a ShareGPT file are used, in tokens.
     struct ShareGptFilter {
@@ -129,17 +178,20 @@ shapes! {
             min: u32,
             max: u32,
         },
+        Normal {
+            mean: u32,
+            deviation: f64,
+            max: u32,
+        },
         LogNormal {
             median: u32,
             sigma: f64,
             max: u32,
         },
-    }
-    /// How starts are spread over time at a rate.
-    #[serde(rename_all = "snake_case")]
-    enum Arrival {
-        Poisson,
-        Constant,
+        /// Each of these is as likely as the next.
+        Table {
+            values: Vec<u32>,
+        },
     }
     /// How long a point is: between the two counts, as many requests as arrive in this time.
     struct PointLength {

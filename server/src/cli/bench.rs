@@ -2,6 +2,7 @@
 
 mod out; // where the JSON goes
 mod report; // what scripts and people read
+mod traffic; // what is sent and when
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -9,23 +10,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use load::address::AddressError;
 use load::dialect::Quirks;
 use load::{
     Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
-use measure::arrival::Arrival;
-use measure::study::{Api, Endpoint, PointLength};
-use measure::units::{Level, Seed};
-use measure::workload::{Lengths, ShareGptFilter, Workload};
+use measure::study::{Api, Endpoint};
+use measure::units::Seed;
+use measure::workload::Workload;
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
 use out::Out;
 use report::Report;
+use traffic::{Bounds, Traffic};
 
 /// The engine cannot be used: not there, wrong model, refuses, does not stream.
 const NOT_USABLE: u8 = 3;
@@ -43,27 +44,8 @@ pub(super) struct BenchArgs {
     /// The model to ask for [default: the only one the engine serves]
     #[arg(long)]
     model: Option<String>,
-    /// Arrivals per second, or inf for all at once [default: inf]
-    #[arg(long, value_name = "R|inf", allow_negative_numbers = true, value_parser = parse_rate)]
-    rate: Option<Level>,
-    /// With a rate: most requests in flight. Without: so many streams, each starting its next request when one ends
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
-    concurrency: Option<u32>,
-    /// Spread of the starts at a rate
-    #[arg(long, value_enum, default_value_t = Spread::Poisson)]
-    arrival: Spread,
-    /// Requests to measure
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    requests: u32,
-    /// synthetic, sharegpt-shaped, or sharegpt:FILE
-    #[arg(long, default_value = "synthetic", value_parser = parse_source)]
-    workload: Source,
-    /// Input tokens of each synthetic request [default: 1024]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    input_tokens: Option<u32>,
-    /// Output tokens of each synthetic request [default: 128]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    output_tokens: Option<u32>,
+    #[command(flatten)]
+    traffic: Traffic,
     /// Everything random follows from it
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -93,32 +75,25 @@ pub(super) struct BenchArgs {
     json: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Spread {
-    Poisson,
-    Constant,
-}
-
-/// Where requests come from.
-#[derive(Clone, Debug, PartialEq)]
-enum Source {
-    Synthetic,
-    ShareGptShaped,
-    ShareGptFile(String),
-}
-
 pub(super) async fn bench(args: BenchArgs) -> Ended {
     let bad = |error: String| Failure::new(BAD_ARGUMENTS, error);
-    let workload = args.workload().map_err(bad)?;
+    let workload = args.traffic.workload().map_err(bad)?;
+    let bounds = args.traffic.bounds(&workload).map_err(bad)?;
     check_url(&args.url).map_err(bad)?;
     let out = args.json.as_deref().map(Out::check).transpose();
     let out = out.map_err(bad)?;
     let endpoint = args.endpoint().await?;
-    let plan = plan(&args, &workload, &endpoint)?;
+    let plan = plan(&args, &workload, bounds, &endpoint)?;
     let discipline = plan.discipline;
     let run = run(&args, &endpoint, plan).await?;
     let report = Report::of(&run, discipline);
-    print!("{}", report.block(args.level().rate(), args.concurrency));
+    print!(
+        "{}",
+        report.block(
+            args.traffic.level(&workload).rate(),
+            args.traffic.concurrency
+        )
+    );
     if let Some(out) = out {
         let json = report.json(&run.records, args.text).to_string();
         out.write(json.as_bytes())
@@ -146,44 +121,6 @@ fn check_url(url: &str) -> Result<(), String> {
 }
 
 impl BenchArgs {
-    fn level(&self) -> Level {
-        match (self.rate, self.concurrency) {
-            // As `--request-rate inf --max-concurrency C` elsewhere: the next starts when one ends.
-            (None | Some(Level::Inf), Some(streams)) => Level::Concurrency(streams),
-            (rate, _) => rate.unwrap_or(Level::Inf),
-        }
-    }
-
-    fn workload(&self) -> Result<Workload, String> {
-        let lengths_given = self.input_tokens.is_some() || self.output_tokens.is_some();
-        if self.workload != Source::Synthetic && lengths_given {
-            return Err("--input-tokens and --output-tokens belong to --workload synthetic; ShareGPT has lengths of its own".into());
-        }
-        let fixed = |tokens: Option<u32>, default| Lengths::Fixed {
-            tokens: tokens.unwrap_or(default),
-        };
-        let workload = match &self.workload {
-            Source::Synthetic => Workload::Synthetic {
-                input: fixed(self.input_tokens, 1024),
-                output: fixed(self.output_tokens, 128),
-            },
-            Source::ShareGptShaped => Workload::ShareGptShaped {
-                scale: 1.0,
-                max_turns: 1,
-                think_ms: 0,
-                max_context: 4096,
-            },
-            Source::ShareGptFile(file) => Workload::ShareGptFile {
-                file: file.clone(),
-                max_turns: 1,
-                think_ms: 0,
-                filter: ShareGptFilter::default(),
-            },
-        };
-        workload.check().map_err(|error| error.to_string())?;
-        Ok(workload)
-    }
-
     /// The endpoint, once the engine has said that it is one (unless nobody asks).
     async fn endpoint(&self) -> Result<Endpoint, Failure> {
         let mut endpoint = Endpoint {
@@ -229,21 +166,20 @@ fn choose(named: Option<&str>, served: &[String]) -> Result<String, String> {
     }
 }
 
-fn plan(args: &BenchArgs, workload: &Workload, endpoint: &Endpoint) -> Result<PointPlan, Failure> {
+fn plan(
+    args: &BenchArgs,
+    workload: &Workload,
+    (length, duration): Bounds,
+    endpoint: &Endpoint,
+) -> Result<PointPlan, Failure> {
     let prefix = format!("bench-{}", args.seed);
     let spec = PointSpec {
         workload,
         data_dir: None,
-        arrival: match args.arrival {
-            Spread::Poisson => Arrival::Poisson,
-            Spread::Constant => Arrival::Constant,
-        },
-        level: args.level(),
-        length: PointLength {
-            min_requests: args.requests,
-            max_requests: args.requests,
-            seconds: 0,
-        },
+        arrival: args.traffic.arrival(),
+        level: args.traffic.level(workload),
+        length,
+        duration,
         seed: Seed(args.seed),
         warmup: args.warmup,
         api: endpoint.api,
@@ -254,7 +190,7 @@ fn plan(args: &BenchArgs, workload: &Workload, endpoint: &Endpoint) -> Result<Po
     };
     let plan = load::plan_point(&spec).map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
     Ok(PointPlan {
-        concurrency: plan.concurrency.or(args.concurrency),
+        concurrency: plan.concurrency.or(args.traffic.concurrency),
         ..plan
     })
 }
@@ -318,23 +254,6 @@ fn connect_failed(error: EngineError) -> Failure {
         _ => BAD_ARGUMENTS,
     };
     Failure::new(status, error)
-}
-
-fn parse_rate(text: &str) -> Result<Level, String> {
-    match text.parse::<Level>() {
-        Ok(Level::Concurrency(_)) => Err("a closed loop is --concurrency without --rate".into()),
-        Ok(level) => Ok(level),
-        Err(_) => Err(format!("must be a number above 0, or inf, got {text:?}")),
-    }
-}
-
-fn parse_source(text: &str) -> Result<Source, String> {
-    match text.split_once(':') {
-        Some(("sharegpt", file)) if !file.is_empty() => Ok(Source::ShareGptFile(file.to_owned())),
-        None if text == "synthetic" => Ok(Source::Synthetic),
-        None if text == "sharegpt-shaped" => Ok(Source::ShareGptShaped),
-        _ => Err("must be synthetic, sharegpt-shaped or sharegpt:FILE".into()),
-    }
 }
 
 fn parse_header(text: &str) -> Result<(String, String), String> {

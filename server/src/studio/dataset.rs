@@ -6,7 +6,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use measure::study::StudySpec;
-use measure::workload::Workload;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -32,10 +31,7 @@ pub(super) async fn turn_for(spec: &StudySpec) -> Option<Turn> {
 }
 
 fn file_of(spec: &StudySpec) -> Option<&str> {
-    match &spec.workload {
-        Workload::ShareGptFile { file, .. } => Some(file),
-        Workload::ShareGptShaped { .. } | Workload::Synthetic { .. } => None,
-    }
+    spec.workload.file()
 }
 
 /// The SHA-256 of a study's data set; `None` where it has none.

@@ -6,7 +6,6 @@ use std::path::Path;
 use app::studio::{DatasetRow, StudioError, StudyEdit};
 use measure::knobs::Facts;
 use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
-use measure::workload::Workload;
 use uuid::Uuid;
 
 use super::{LocalStudio, dataset, engines, internal, invalid};
@@ -106,19 +105,14 @@ fn check_simulator(spec: &StudySpec) -> Vec<FieldError> {
 
 /// A data set is a file of the studio's folder, never a path.
 fn check_dataset(spec: &StudySpec, data_dir: &Path) -> Option<FieldError> {
-    let Workload::ShareGptFile { file, .. } = &spec.workload else {
-        return None;
-    };
+    let file = spec.workload.file()?;
     let refuse = |message: String| {
         Some(FieldError {
             field: "workload.file".into(),
             message,
         })
     };
-    if Path::new(file)
-        .file_name()
-        .is_none_or(|name| name != file.as_str())
-    {
+    if Path::new(file).file_name().is_none_or(|name| name != file) {
         return refuse("name a file of the data set folder, without a path".into());
     }
     let folder = data_dir.join(DATASETS);

@@ -247,6 +247,7 @@ fn plan(
         arrival: spec.arrival,
         level: planned.level,
         length: spec.length,
+        duration: None,
         seed: planned.seed,
         warmup: spec.warmup,
         api,

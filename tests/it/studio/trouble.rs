@@ -163,6 +163,9 @@ fn on_data_set(mut spec: StudySpec) -> StudySpec {
         max_turns: 1,
         think_ms: 0,
         filter: Default::default(),
+        output_tokens: None,
+        answers: measure::workload::Answers::DataSet,
+        repeats: false,
     };
     spec
 }

@@ -6,7 +6,6 @@ use measure::knobs::{KnobValue, simulator_knobs};
 use measure::order::by_number;
 use measure::slo::Slo;
 use measure::study::{PlannedPoint, StudySpec, Turn};
-use measure::units::Level;
 
 use super::draft::{ConfigurationDraft, Draft};
 use crate::ui::badge::Tone;
@@ -183,11 +182,7 @@ fn median_bound(slo: &Slo) -> Option<Advice> {
 }
 
 fn no_curve(spec: &StudySpec) -> Option<Advice> {
-    let open = spec
-        .levels
-        .iter()
-        .filter(|level| matches!(level, Level::Rate(_)))
-        .count();
+    let open = spec.levels.iter().filter(|level| level.is_open()).count();
     match open {
         0 => say(
             Tone::Warn,
@@ -268,7 +263,7 @@ mod tests {
         PlannedPoint {
             configuration: 0,
             level_index: 0,
-            level: Level::Inf,
+            level: measure::units::Level::Inf,
             repeat: 0,
             seed: Seed(1),
             requests,

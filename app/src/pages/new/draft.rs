@@ -7,7 +7,6 @@ mod workload; // a workload as the form shows it
 
 use std::collections::BTreeMap;
 
-use measure::arrival::Arrival;
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, PointLength, StudySpec, Turn};
 use measure::workload::{Lengths, ShareGptFilter, Workload};
 
@@ -24,7 +23,7 @@ pub struct Draft {
     pub endpoint: EndpointDraft,
     /// The workload.
     pub workload: WorkloadDraft,
-    /// `poisson` or `constant`.
+    /// The arrival process as it is written: `poisson`, `gamma=0.5`.
     pub arrival: String,
     /// Levels, separated by blanks or commas.
     pub levels: String,
@@ -68,8 +67,10 @@ pub struct EndpointDraft {
 /// A workload to be: the fields of every kind, so that switching back and forth loses nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDraft {
-    /// `share_gpt_shaped`, `share_gpt_file` or `synthetic`.
+    /// `share_gpt_shaped`, `share_gpt_file`, `synthetic`, or `given` for one that the form has no fields for.
     pub kind: String,
+    /// A workload that the form has no fields for: kept as it is.
+    pub given: Option<Workload>,
     /// Factor on every length.
     pub scale: String,
     /// Most turns of a session.
@@ -157,6 +158,7 @@ impl Default for WorkloadDraft {
         } = ShareGptFilter::default();
         Self {
             kind: "share_gpt_shaped".into(),
+            given: None,
             scale: "1".into(),
             max_turns: "6".into(),
             think: "1".into(),
@@ -208,10 +210,7 @@ impl From<&StudySpec> for Draft {
             preset,
             endpoint,
             workload: workload.into(),
-            arrival: match arrival {
-                Arrival::Poisson => "poisson".into(),
-                Arrival::Constant => "constant".into(),
-            },
+            arrival: arrival.to_string(),
             levels: levels
                 .iter()
                 .map(ToString::to_string)

@@ -43,7 +43,7 @@ pub fn LoadSection(
                     name="arrival"
                     label="Arrivals"
                     bind=bind!(draft, |d| d.arrival)
-                    options=vec![("poisson", "Poisson"), ("constant", "Evenly spaced")]
+                    options=arrivals(&draft.with_untracked(|draft| draft.arrival.clone()))
                 />
             </div>
             <fieldset class="stack tight">
@@ -58,6 +58,17 @@ pub fn LoadSection(
         </Section>
     }
     .erased()
+}
+
+/// The processes to choose from; one that needs a number only where it came with the study.
+fn arrivals(given: &str) -> Vec<(&'static str, &'static str)> {
+    let mut arrivals = vec![("poisson", "Poisson"), ("constant", "Evenly spaced")];
+    if !arrivals.iter().any(|(name, _)| *name == given) {
+        // Leaked once a page: the control wants names that live as long as the program.
+        let given: &'static str = String::leak(given.to_owned());
+        arrivals.push((given, given));
+    }
+    arrivals
 }
 
 #[component]

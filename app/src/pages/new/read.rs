@@ -13,7 +13,7 @@ use measure::slo::Slo;
 use measure::study::{
     Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, PointLength, StudySpec, Turn,
 };
-use measure::units::{Level, Seed};
+use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Workload};
 
 use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft};
@@ -222,14 +222,11 @@ impl Reader {
     }
 
     fn arrival(&mut self, text: &str) -> Option<Arrival> {
-        match text {
-            "poisson" => Some(Arrival::Poisson),
-            "constant" => Some(Arrival::Constant),
-            other => self.refuse(
-                "arrival",
-                format!("must be poisson or constant, not {other:?}"),
-            ),
-        }
+        let read = text.parse();
+        read.map_or_else(
+            |wrong: OutOfRange| self.refuse("arrival", wrong.to_string()),
+            Some,
+        )
     }
 
     fn levels(&mut self, text: &str) -> Option<Vec<Level>> {

@@ -30,6 +30,7 @@ pub fn WorkloadSection(
     let fields = move || match kind.get().as_str() {
         "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
         "synthetic" => view! { <SyntheticFields form /> }.erased(),
+        "given" => view! { <Given form /> }.erased(),
         _ => view! { <ShapedFields form /> }.erased(),
     };
     view! {
@@ -38,14 +39,37 @@ pub fn WorkloadSection(
                 name="workload.kind"
                 label="Kind of workload"
                 bind=bind!(draft, |d| d.workload.kind)
-                options=vec![
-                    ("share_gpt_shaped", "ShareGPT-shaped"),
-                    ("share_gpt_file", "ShareGPT file"),
-                    ("synthetic", "Synthetic"),
-                ]
+                options=kinds(draft.with_untracked(|draft| draft.workload.given.is_some()))
             />
             {fields}
         </Section>
+    }
+    .erased()
+}
+
+/// The kinds to choose from; one that the form has no fields for only where it came with the study.
+fn kinds(given: bool) -> Vec<(&'static str, &'static str)> {
+    let mut kinds = vec![
+        ("share_gpt_shaped", "ShareGPT-shaped"),
+        ("share_gpt_file", "ShareGPT file"),
+        ("synthetic", "Synthetic"),
+    ];
+    if given {
+        kinds.push(("given", "As it was"));
+    }
+    kinds
+}
+
+/// A workload that the form has no fields for, in words.
+#[component]
+fn Given(form: Form) -> impl IntoView {
+    let words = move || {
+        form.draft
+            .with(|draft| draft.workload.given.as_ref().map(ToString::to_string))
+    };
+    view! {
+        <p>{words}</p>
+        <p class="muted">"This workload came through the API. It is kept as it is; another kind can be chosen instead."</p>
     }
     .erased()
 }

@@ -3,6 +3,7 @@
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::arrival::Arrival;
+use measure::units::Rate;
 use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
 use measure::order::by_number;
@@ -249,10 +250,32 @@ fn engine(spec: &StudySpec) -> String {
     }
 }
 
-fn arrival(arrival: Arrival) -> &'static str {
+fn arrival(arrival: Arrival) -> String {
+    let number = |rate: Rate| format::number(rate.per_second());
     match arrival {
-        Arrival::Poisson => "Poisson: exponential gaps, as independent users make them",
-        Arrival::Constant => "constant: equal gaps",
+        Arrival::Poisson => "Poisson: exponential gaps, as independent users make them".into(),
+        Arrival::Constant => "constant: equal gaps".into(),
+        Arrival::Gamma(burstiness) => {
+            let shape = burstiness.shape();
+            let how = if shape < 1.0 {
+                "in bunches"
+            } else {
+                "more even than Poisson"
+            };
+            format!("gamma gaps of burstiness {}: {how}", format::number(shape))
+        }
+        Arrival::LinearRamp { from } => {
+            format!(
+                "Poisson, the rate growing evenly from {} to the level's",
+                number(from)
+            )
+        }
+        Arrival::ExponentialRamp { from } => {
+            format!(
+                "Poisson, the rate growing by a factor from {} to the level's",
+                number(from)
+            )
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
-use measure::units::Level;
 
 use super::Page;
 use super::promise::{try_slo, with_bound};
@@ -68,9 +67,7 @@ pub fn small_charts(study: &StudyView, state: &ViewState) -> [Chart; 2] {
         // Everything at once has no rate, so it has no place over one.
         let mut series = series_of(study, &state.hidden);
         for series in &mut series {
-            series
-                .points
-                .retain(|point| !matches!(point.level, Level::Inf | Level::Concurrency(_)));
+            series.points.retain(|point| point.level.is_open());
         }
         chart(&series, rules)
     })

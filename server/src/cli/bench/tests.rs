@@ -17,24 +17,6 @@ fn parse(line: &str) -> Result<BenchArgs, clap::Error> {
     Line::try_parse_from(words).map(|line| line.bench)
 }
 
-#[track_caller]
-fn level(line: &str, expected: &str) {
-    assert_eq!(
-        parse(line).expect("arguments").level().to_string(),
-        expected
-    );
-}
-
-#[test]
-fn rate_and_concurrency_say_how_requests_come() {
-    level("", "inf");
-    level("--rate inf", "inf");
-    level("--rate 2.5", "2.5");
-    level("--rate 2.5 --concurrency 8", "2.5");
-    level("--concurrency 8", "c=8");
-    level("--rate inf --concurrency 8", "c=8");
-}
-
 #[test]
 fn bad_arguments_are_refused_before_anything_is_sent() {
     for line in [
@@ -50,17 +32,6 @@ fn bad_arguments_are_refused_before_anything_is_sent() {
     ] {
         assert!(parse(line).is_err(), "{line}");
     }
-}
-
-#[test]
-fn lengths_belong_to_synthetic_requests() {
-    let workload = |line: &str| parse(line).expect("arguments").workload();
-    assert!(workload("--workload sharegpt-shaped --input-tokens 5").is_err());
-    let (input, output) = (Lengths::Fixed { tokens: 5 }, Lengths::Fixed { tokens: 128 });
-    assert_eq!(
-        workload("--input-tokens 5"),
-        Ok(Workload::Synthetic { input, output })
-    );
 }
 
 #[test]

@@ -37,6 +37,7 @@ impl WorkloadDraft {
     pub(super) fn each_text(&mut self, show: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             kind,
+            given: _,
             scale,
             max_turns,
             think,

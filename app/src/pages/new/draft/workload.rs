@@ -1,16 +1,24 @@
-//! A workload as the form shows it.
+//! A workload as the form shows it. One that it has no fields for is kept as it is.
 
 use super::*;
 
 impl From<&Workload> for WorkloadDraft {
     fn from(workload: &Workload) -> Self {
         let rest = Self::default();
+        if !has_fields(workload) {
+            return Self {
+                kind: "given".into(),
+                given: Some(workload.clone()),
+                ..rest
+            };
+        }
         match workload {
             Workload::ShareGptShaped {
                 scale,
                 max_turns,
                 think_ms,
                 max_context,
+                answers: _,
             } => Self {
                 kind: "share_gpt_shaped".into(),
                 scale: scale.to_string(),
@@ -24,6 +32,9 @@ impl From<&Workload> for WorkloadDraft {
                 max_turns,
                 think_ms,
                 filter,
+                output_tokens: _,
+                answers: _,
+                repeats: _,
             } => Self {
                 kind: "share_gpt_file".into(),
                 file: file.clone(),
@@ -41,7 +52,26 @@ impl From<&Workload> for WorkloadDraft {
                 output: output.into(),
                 ..rest
             },
+            Workload::PromptFile { .. } | Workload::SharedPrefix { .. } | Workload::Trace(_) => {
+                rest
+            }
         }
+    }
+}
+
+/// Whether the form has a field for every part of it.
+fn has_fields(workload: &Workload) -> bool {
+    let plain =
+        |lengths: &Lengths| !matches!(lengths, Lengths::Normal { .. } | Lengths::Table { .. });
+    match workload {
+        Workload::ShareGptShaped { .. } => !workload.has_real_answers(),
+        Workload::ShareGptFile {
+            output_tokens,
+            repeats,
+            ..
+        } => !workload.has_real_answers() && output_tokens.is_none() && !repeats,
+        Workload::Synthetic { input, output } => plain(input) && plain(output),
+        Workload::PromptFile { .. } | Workload::SharedPrefix { .. } | Workload::Trace(_) => false,
     }
 }
 
@@ -65,6 +95,8 @@ impl From<&Lengths> for LengthsDraft {
                 max: max.to_string(),
                 ..Self::around(*median)
             },
+            Lengths::Normal { mean, .. } => Self::around(*mean),
+            Lengths::Table { values } => Self::around(values.first().copied().unwrap_or(1)),
         }
     }
 }

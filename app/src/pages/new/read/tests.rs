@@ -58,6 +58,7 @@ fn simulated() -> StudySpec {
             max_turns: 6,
             think_ms: 1500,
             max_context: 2048,
+            answers: measure::workload::Answers::DataSet,
         },
         vec![
             configuration("caching off", false),
@@ -128,6 +129,9 @@ fn every_way_and_every_workload_survives_the_form() {
         max_turns: 1,
         think_ms: 0,
         filter: ShareGptFilter::default(),
+        output_tokens: None,
+        answers: measure::workload::Answers::DataSet,
+        repeats: false,
     };
     for turn in &turns {
         let engine = EngineSpec::Endpoint(endpoint("http://127.0.0.1:8000"));

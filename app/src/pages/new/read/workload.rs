@@ -1,5 +1,7 @@
 //! Reads the workload part of a draft.
 
+use measure::workload::Answers;
+
 use super::*;
 
 impl Reader {
@@ -7,6 +9,10 @@ impl Reader {
         match draft.kind.as_str() {
             "share_gpt_shaped" => self.shaped(draft),
             "share_gpt_file" => self.file(draft),
+            "given" => match &draft.given {
+                Some(workload) => Some(workload.clone()),
+                None => self.refuse("workload.kind", "choose one of these kinds anew"),
+            },
             _ => {
                 let input = self.lengths("workload.input", &draft.input);
                 let output = self.lengths("workload.output", &draft.output);
@@ -32,6 +38,7 @@ impl Reader {
             max_turns: max_turns?,
             think_ms: think_ms?,
             max_context: max_context?,
+            answers: Answers::DataSet,
         })
     }
 
@@ -48,6 +55,9 @@ impl Reader {
             max_turns: max_turns?,
             think_ms: think_ms?,
             filter: filter?,
+            output_tokens: None,
+            answers: Answers::DataSet,
+            repeats: false,
         })
     }
 
