@@ -4,6 +4,7 @@
 //! that took, and does only what changed when it runs again.
 
 mod background; // programs that run beside us
+mod bench; // the instrument beside others, judged by a server that knows
 mod command; // running other programs
 mod demo; // everything, up to a served study
 mod dist; // the one binary
@@ -41,6 +42,8 @@ enum Command {
     Tidy,
     /// Leave the one self-contained binary in target/dist
     Dist(needs::Consent),
+    /// Measure the instrument against the truth, a floor client and other people's tools
+    Bench(bench::Options),
     /// Install and start a real engine on loopback
     Engine(engine::Options),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Tidy => step::step("tidy", tidy::run),
         Command::Dist(consent) => dist::run(consent),
+        Command::Bench(options) => bench::run(&options),
         Command::Engine(options) => engine::run(&options),
     };
     match outcome {
