@@ -1,218 +1,236 @@
-//! HTTP as the measurement needs it: nothing retried, redirected, proxied or compressed, and new connections noticed.
+//! Connections of the load: opened before the clock starts, each driven by the request that uses it.
+//!
+//! A request polls its own connection, so that no other task stands between the socket and the event that is timed.
 
-use std::cell::Cell;
-use std::error::Error;
-use std::future::Future;
+use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
-use tower::{Layer, Service};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 
-use crate::dialect::End;
-
-tokio::task_local! {
-    static WAITING: Waiting;
-}
-
-/// A request that waits for a connection.
-struct Waiting {
-    /// Set when one was opened for it.
-    opened: Cell<bool>,
-    /// Holds new connections back until all are open.
-    gate: Option<Arc<Gate>>,
-}
-
-/// Lets connections through once all those that are to be opened have been.
-///
-/// Without it the first of them would answer and be used again before the last is opened, and a thousand requests at
-/// once would find a third of the connections they need.
-pub(crate) struct Gate {
-    missing: AtomicUsize,
-    open: Notify,
-    patience: Duration,
-}
-
-impl Gate {
-    pub(crate) fn new(count: usize, patience: Duration) -> Arc<Self> {
-        let (missing, open) = (AtomicUsize::new(count), Notify::new());
-        Arc::new(Self {
-            missing,
-            open,
-            patience,
-        })
-    }
-
-    /// Counts one in; whether all are there.
-    fn arrive(&self) -> bool {
-        let last = self.missing.fetch_sub(1, Relaxed) == 1;
-        if last {
-            self.open.notify_waiters();
-        }
-        last
-    }
-
-    async fn pass(&self) {
-        let opened = self.open.notified();
-        if !self.arrive() {
-            // One that never comes must not hold the others for ever.
-            let _ = tokio::time::timeout(self.patience, opened).await;
-        }
-    }
-}
+use crate::clock::Clock;
+use crate::dialect::{End, Moment};
+use crate::socket::{Socket, Stamps};
+use measure::units::Nanos;
 
 /// Idle connections are dropped after this: a little before the five seconds after which uvicorn closes them, so that
 /// no request is handed to a connection that is about to die.
-const IDLE_CONNECTION: Duration = Duration::from_secs(4);
+const IDLE: Duration = Duration::from_secs(4);
 
-/// An HTTP client for one host, pinned to addresses that were checked before.
-pub(crate) fn client(
-    host: &str,
-    addresses: &[SocketAddr],
-    connect_timeout: Duration,
-) -> reqwest::Result<reqwest::Client> {
-    // Fails when a provider is installed already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
-        .user_agent(concat!("goodput-studio/", env!("CARGO_PKG_VERSION")))
-        .retry(reqwest::retry::never())
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .http1_only()
-        .tcp_nodelay(true)
-        .pool_max_idle_per_host(usize::MAX)
-        .pool_idle_timeout(IDLE_CONNECTION)
-        .connect_timeout(connect_timeout)
-        .resolve_to_addrs(host, addresses)
-        .connector_layer(NoticeLayer)
-        .build()
+/// Where connections lead, checked and resolved once.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub addresses: Vec<SocketAddr>,
+    pub connect_timeout: Duration,
+    pub kernel_time: bool,
 }
 
-/// Sends a request; also says whether a connection was opened for it.
-pub(crate) async fn execute(
-    client: &reqwest::Client,
-    request: reqwest::Request,
-) -> (reqwest::Result<reqwest::Response>, bool) {
-    waiting(client, request, None).await
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectError {
+    #[error("{0}")]
+    Tcp(#[from] io::Error),
+    #[error("no connection within {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    #[error("{}", chain(.0))]
+    Http(#[from] hyper::Error),
 }
 
-/// Sends a request whose connection, where a new one is needed, waits at the gate for all others.
-pub(crate) async fn execute_gated(
-    client: &reqwest::Client,
-    request: reqwest::Request,
-    gate: Arc<Gate>,
-) -> reqwest::Result<reqwest::Response> {
-    let (response, opened) = waiting(client, request, Some(Arc::clone(&gate))).await;
-    if !opened {
-        // It found an idle connection, or none at all: nobody needs to wait for it.
-        gate.arrive();
+type Driver = http1::Connection<TokioIo<Socket>, Full<Bytes>>;
+
+/// A connection that carries one request at a time.
+pub(crate) struct Link {
+    sender: http1::SendRequest<Full<Bytes>>,
+    driver: Pin<Box<Driver>>,
+    /// The driver has ended: it must not be polled again.
+    over: bool,
+    stamps: Rc<Stamps>,
+    idle_since: Instant,
+}
+
+impl Link {
+    async fn open(target: &Target) -> Result<Self, ConnectError> {
+        let limit = target.connect_timeout;
+        let opening = Self::open_unbounded(target);
+        let opened = tokio::time::timeout(limit, opening).await;
+        opened.map_err(|_| ConnectError::TimedOut(limit))?
     }
-    response
+
+    async fn open_unbounded(target: &Target) -> Result<Self, ConnectError> {
+        let tcp = tokio::net::TcpStream::connect(target.addresses.as_slice()).await?;
+        tcp.set_nodelay(true)?;
+        let socket = Socket::new(tcp.into_std()?, target.kernel_time)?;
+        let stamps = socket.stamps();
+        let (sender, driver) = http1::handshake(TokioIo::new(socket)).await?;
+        Ok(Self {
+            sender,
+            driver: Box::pin(driver),
+            over: false,
+            stamps,
+            idle_since: Instant::now(),
+        })
+    }
+
+    /// Whether it can carry another request.
+    async fn is_alive(&mut self) -> bool {
+        // One look at the socket: the other side may have closed it.
+        self.idle_since.elapsed() < IDLE && self.is_reusable().await
+    }
+
+    /// Whether it can carry another request, now that the body before has been read to its end.
+    pub(crate) async fn is_reusable(&mut self) -> bool {
+        self.drive_once().await.is_pending() && self.sender.is_ready()
+    }
+
+    async fn drive_once(&mut self) -> Poll<()> {
+        std::future::poll_fn(|cx| Poll::Ready(self.drive(cx))).await
+    }
+
+    fn drive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.over {
+            return Poll::Ready(());
+        }
+        // What goes wrong is told to the request and its body, where it has a place.
+        let over = self.driver.as_mut().poll(cx).map(drop);
+        self.over = over.is_ready();
+        over
+    }
+
+    /// Times what arrives from here on by this clock.
+    pub(crate) fn follow(&self, clock: Clock) {
+        self.stamps.follow(clock);
+    }
+
+    /// When the bytes read last arrived.
+    pub(crate) fn latest(&self, sent: Nanos) -> Moment {
+        self.stamps.latest(sent)
+    }
+
+    /// Sends a request and reads the head of its response.
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, hyper::Error> {
+        let mut answer = std::pin::pin!(self.sender.send_request(request));
+        std::future::poll_fn(|cx| {
+            let early = answer.as_mut().poll(cx);
+            if early.is_ready() {
+                return early;
+            }
+            let _ = self.drive(cx);
+            // The driver may have handed the answer over just now.
+            answer.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Reads the next bytes of a body; `None` at its end.
+    pub(crate) async fn chunk(
+        &mut self,
+        body: &mut Incoming,
+    ) -> Option<Result<Bytes, hyper::Error>> {
+        std::future::poll_fn(|cx| self.poll_chunk(body, cx)).await
+    }
+
+    fn poll_chunk(
+        &mut self,
+        body: &mut Incoming,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, hyper::Error>>> {
+        let mut driven = false;
+        loop {
+            match Pin::new(&mut *body).poll_frame(cx) {
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
+                    // Nothing, or trailers.
+                    _ => {}
+                },
+                Poll::Pending if driven => return Poll::Pending,
+                Poll::Pending => {
+                    let _ = self.drive(cx);
+                    driven = true;
+                }
+            }
+        }
+    }
 }
 
-async fn waiting(
-    client: &reqwest::Client,
-    request: reqwest::Request,
-    gate: Option<Arc<Gate>>,
-) -> (reqwest::Result<reqwest::Response>, bool) {
-    let sending = async {
-        let response = client.execute(request).await;
-        (response, WAITING.with(|waiting| waiting.opened.get()))
-    };
-    let opened = Cell::new(false);
-    WAITING.scope(Waiting { opened, gate }, sending).await
+/// Idle connections of one thread.
+pub(crate) struct Pool {
+    target: Target,
+    idle: RefCell<Vec<Link>>,
 }
 
-/// What it means that no response came.
-pub(crate) fn no_response(error: &reqwest::Error) -> End {
+impl Pool {
+    pub(crate) fn new(target: Target) -> Self {
+        Self {
+            target,
+            idle: RefCell::default(),
+        }
+    }
+
+    /// An idle connection, the one used last.
+    pub(crate) async fn take(&self) -> Option<Link> {
+        loop {
+            let mut link = self.idle.borrow_mut().pop()?;
+            if link.is_alive().await {
+                return Some(link);
+            }
+        }
+    }
+
+    /// A new connection.
+    pub(crate) async fn open(&self) -> Result<Link, ConnectError> {
+        Link::open(&self.target).await
+    }
+
+    /// Takes a connection back for the next request.
+    pub(crate) fn give_back(&self, mut link: Link) {
+        link.idle_since = Instant::now();
+        self.idle.borrow_mut().push(link);
+    }
+
+    /// Closes what has been idle for too long; how many are left.
+    pub(crate) fn fresh(&self) -> usize {
+        let mut idle = self.idle.borrow_mut();
+        idle.retain(|link| link.idle_since.elapsed() < IDLE && !link.sender.is_closed());
+        idle.len()
+    }
+}
+
+/// What it means that no response came, or that a body broke off.
+pub(crate) fn broken(error: &hyper::Error, in_body: bool) -> End {
     let text = chain(error);
-    if error.is_connect() {
-        End::ConnectFailed(text)
+    let cause = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let cut = cause
+        .last()
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
+    if in_body && (cut || error.is_incomplete_message()) {
+        End::Truncated(text)
     } else {
         End::Reset(text)
     }
 }
 
-/// What it means that a body broke off.
-pub(crate) fn broken_body(error: &reqwest::Error) -> End {
-    let text = chain(error);
-    match io_kind(error) {
-        Some(io::ErrorKind::UnexpectedEof) => End::Truncated(text),
-        _ => End::Reset(text),
-    }
+fn chain(error: &hyper::Error) -> String {
+    let texts: Vec<String> = std::iter::once(error.to_string())
+        .chain(causes(error).map(ToString::to_string))
+        .collect();
+    texts.join(": ")
 }
 
-fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    causes(error)
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .last()
-        .map(io::Error::kind)
-}
-
-/// The causes of an error in words, without the URL (its host is nobody's business in a shared study).
-pub(crate) fn chain(error: &reqwest::Error) -> String {
-    let causes: Vec<String> = causes(error).map(ToString::to_string).collect();
-    if causes.is_empty() {
-        "no response".into()
-    } else {
-        causes.join(": ")
-    }
-}
-
-fn causes<'a>(error: &'a reqwest::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| {
-        (**cause).source()
-    })
-}
-
-/// Notices new connections: see [`Waiting`].
-#[derive(Clone)]
-struct NoticeLayer;
-
-#[derive(Clone)]
-struct Notice<S>(S);
-
-impl<S> Layer<S> for NoticeLayer {
-    type Service = Notice<S>;
-
-    fn layer(&self, inner: S) -> Notice<S> {
-        Notice(inner)
-    }
-}
-
-impl<S, R> Service<R> for Notice<S>
-where
-    S: Service<R>,
-    S::Future: Send + 'static,
-    S::Response: Send,
-    S::Error: Send,
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.0.poll_ready(cx)
-    }
-
-    fn call(&mut self, to: R) -> Self::Future {
-        let connecting = self.0.call(to);
-        Box::pin(async move {
-            let connected = connecting.await?;
-            // Where the request found an idle connection meanwhile, this runs in a task of its own and is nobody's.
-            let gate = WAITING.try_with(|waiting| {
-                waiting.opened.set(true);
-                waiting.gate.clone()
-            });
-            if let Ok(Some(gate)) = gate {
-                gate.pass().await;
-            }
-            Ok(connected)
-        })
-    }
+fn causes(error: &hyper::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let first = std::error::Error::source(error);
+    std::iter::successors(first, |cause| (**cause).source())
 }

@@ -3,14 +3,21 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use measure::study::{Api, Endpoint, is_variable_name};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Request};
-use tokio::runtime::{Builder, Runtime};
+use measure::study::{Endpoint, is_variable_name};
+use std::sync::Arc;
+
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+use http::{Method, Request, Uri};
+use http_body_util::Full;
 use url::Url;
 
 use crate::address::{self, AddressError};
-use crate::{connection, dialect};
+use crate::connection::Target;
+use crate::dialect;
+use crate::exchange::Habits;
+use crate::shard::{self, Shard};
 
 /// How patient a client is, and what it keeps.
 #[derive(Clone, Debug)]
@@ -21,6 +28,8 @@ pub struct EngineOptions {
     pub connect_timeout: Duration,
     /// Keep answers and thinking in the records.
     pub keep_text: bool,
+    /// Take the time of arrival from the kernel, where it offers it.
+    pub kernel_time: bool,
 }
 
 impl Default for EngineOptions {
@@ -29,6 +38,7 @@ impl Default for EngineOptions {
             idle_timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
             keep_text: false,
+            kernel_time: true,
         }
     }
 }
@@ -51,7 +61,7 @@ pub enum EngineError {
         /// The header.
         name: String,
     },
-    /// The HTTP client.
+    /// The HTTP client of the probe.
     #[error("the HTTP client could not be made")]
     Client(#[source] reqwest::Error),
     /// The threads that make the load.
@@ -78,12 +88,9 @@ fn no_key_mend(name: &str) -> &'static str {
 
 /// A client for one endpoint, with threads of its own. Connections live as long as it does.
 pub struct Engine {
-    pub(crate) http: reqwest::Client,
-    pub(crate) api: Api,
-    pub(crate) options: EngineOptions,
-    requests: Requests,
-    /// Load has a runtime of its own, so that nothing else delays its reads. `Some` until it is dropped.
-    runtime: Option<Runtime>,
+    pub(crate) habits: Habits,
+    pub(crate) shards: Arc<[Shard]>,
+    pub(crate) calls: Calls,
 }
 
 impl Engine {
@@ -93,86 +100,77 @@ impl Engine {
         raise_file_limit();
         let route = dialect::route(endpoint.api, &endpoint.model);
         let route = address::under(&endpoint.url, &route).map_err(EngineError::Address)?;
-        let light = dialect::light_route(endpoint.api);
-        let light = address::under(&endpoint.url, light).map_err(EngineError::Address)?;
         let addresses = address::resolve(&route).map_err(EngineError::Address)?;
-        let host = route.host_str().unwrap_or_default();
-        let http = connection::client(host, &addresses, options.connect_timeout)
-            .map_err(EngineError::Client)?;
-        let headers = headers(endpoint)?;
-        let runtime = Some(runtime().map_err(EngineError::Runtime)?);
-        let requests = Requests {
-            route,
-            light,
-            headers,
+        let calls = Calls::new(&route, headers(endpoint)?);
+        let target = Target {
+            addresses,
+            connect_timeout: options.connect_timeout,
+            kernel_time: options.kernel_time,
+        };
+        let shards = shard::start_all(&target).map_err(EngineError::Runtime)?;
+        let habits = Habits {
+            api: endpoint.api,
+            keep_text: options.keep_text,
+            idle_timeout: options.idle_timeout,
         };
         Ok(Self {
-            http,
-            api: endpoint.api,
-            options,
-            requests,
-            runtime,
+            habits,
+            shards,
+            calls,
         })
-    }
-
-    pub(crate) fn handle(&self) -> Option<&tokio::runtime::Handle> {
-        self.runtime.as_ref().map(Runtime::handle)
-    }
-
-    pub(crate) fn requests(&self) -> Requests {
-        self.requests.clone()
     }
 }
 
 /// Makes requests for one endpoint.
-#[derive(Clone)]
-pub(crate) struct Requests {
-    /// Where load goes.
-    route: Url,
-    /// Where connections are opened before the clock starts.
-    light: Url,
+#[derive(Clone, Debug)]
+pub(crate) struct Calls {
+    /// Where load goes: path and query.
+    uri: Uri,
     headers: HeaderMap,
 }
 
-impl Requests {
+/// A request, ready to be sent.
+pub(crate) struct Call(Request<Full<Bytes>>);
+
+impl Calls {
+    fn new(route: &Url, mut headers: HeaderMap) -> Self {
+        let path = &route[url::Position::BeforePath..url::Position::AfterQuery];
+        let host = &route[url::Position::BeforeHost..url::Position::AfterPort];
+        let fixed = [
+            (HOST, host),
+            (ACCEPT, "*/*"),
+            (CONTENT_TYPE, "application/json"),
+            (
+                USER_AGENT,
+                concat!("goodput-studio/", env!("CARGO_PKG_VERSION")),
+            ),
+        ];
+        for (name, value) in fixed {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.entry(name).or_insert(value);
+            }
+        }
+        let uri = path.parse().unwrap_or_default();
+        Self { uri, headers }
+    }
+
     /// The request for a body, made before its moment comes.
-    pub(crate) fn request(&self, request_id: &str, body: Bytes) -> Request {
-        let mut request = Request::new(Method::POST, self.route.clone());
+    pub(crate) fn call(&self, request_id: &str, body: Bytes) -> Call {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
         *request.headers_mut() = self.headers.clone();
-        request
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Ok(id) = HeaderValue::from_str(request_id) {
             request.headers_mut().insert("x-request-id", id);
         }
-        *request.body_mut() = Some(body.into());
-        request
-    }
-
-    /// A request that costs an engine nothing.
-    pub(crate) fn light(&self) -> Request {
-        let mut request = Request::new(Method::GET, self.light.clone());
-        *request.headers_mut() = self.headers.clone();
-        request
+        Call(request)
     }
 }
 
-impl Drop for Engine {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // Waiting is not allowed where an engine may be dropped: inside another runtime.
-            runtime.shutdown_background();
-        }
+impl Call {
+    pub(crate) fn into_http(self) -> Request<Full<Bytes>> {
+        self.0
     }
-}
-
-fn runtime() -> std::io::Result<Runtime> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Builder::new_multi_thread()
-        .worker_threads(cores.min(8))
-        .thread_name("goodput-load")
-        .enable_all()
-        .build()
 }
 
 /// The endpoint's own headers and its API key.

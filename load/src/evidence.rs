@@ -5,36 +5,42 @@ use std::time::{Duration, Instant};
 
 use measure::certificate::ClientEvidence;
 use measure::units::Nanos;
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
+
+use crate::clock::Clock;
+use crate::shard::Shard;
 
 /// Between two samples of the poll lag. Often enough for a p99, seldom enough to cost nothing.
 const EVERY: Duration = Duration::from_millis(4);
 /// Most samples kept: those of an hour.
 const MOST: usize = 900_000;
 
-/// Watches the load runtime and the process until it is asked for what it saw.
+/// Watches the load threads and the process until it is asked for what it saw.
 pub(crate) struct Watch {
     lags: Arc<Mutex<Vec<u32>>>,
-    sampler: JoinHandle<()>,
+    /// Dropping it ends the sampling.
+    _going_on: watch::Sender<()>,
     started: Instant,
     cpu: Duration,
 }
 
 impl Watch {
-    pub(crate) fn start(load: &Handle) -> Self {
+    pub(crate) fn start(shards: &[Shard]) -> Self {
         let lags = Arc::new(Mutex::new(Vec::with_capacity(16_384)));
-        let sampler = load.spawn(sample(Arc::clone(&lags)));
+        let (_going_on, over) = watch::channel(());
+        for shard in shards {
+            let (lags, over) = (Arc::clone(&lags), over.clone());
+            drop(shard.run(move |_| sample(lags, over)));
+        }
         Self {
             lags,
-            sampler,
+            _going_on,
             started: Instant::now(),
             cpu: process_cpu(),
         }
     }
 
-    pub(crate) fn end(self) -> ClientEvidence {
-        self.sampler.abort();
+    pub(crate) fn end(self, clock: Clock) -> ClientEvidence {
         let wall = self.started.elapsed().as_secs_f64();
         let cpu = process_cpu().saturating_sub(self.cpu).as_secs_f64();
         let mut lags = self
@@ -50,6 +56,7 @@ impl Watch {
                 .copied()
                 .map(micros),
             poll_lag_max: lags.last().copied().map(micros),
+            clock_was_set: clock.wall_was_set(),
             cpu_cores: (wall > 0.0).then(|| cpu / wall),
             cores_available: std::thread::available_parallelism()
                 .ok()
@@ -59,12 +66,15 @@ impl Watch {
 }
 
 /// Asks to be woken again and again, and notes how late that happens (the timer's own millisecond included).
-async fn sample(lags: Arc<Mutex<Vec<u32>>>) {
+async fn sample(lags: Arc<Mutex<Vec<u32>>>, mut over: watch::Receiver<()>) {
     loop {
         let due = Instant::now() + EVERY;
-        tokio::time::sleep_until(due.into()).await;
+        tokio::select! {
+            _ = over.changed() => return,
+            () = tokio::time::sleep_until(due.into()) => {}
+        }
         let lag = u32::try_from(due.elapsed().as_micros()).unwrap_or(u32::MAX);
-        // Nobody else takes this lock before the end.
+        // A few threads, a few hundred times a second, never a request.
         let Ok(mut lags) = lags.lock() else { return };
         if lags.len() < MOST {
             lags.push(lag);

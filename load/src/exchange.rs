@@ -3,20 +3,22 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use hyper::body::Incoming;
 use measure::request::RequestRecord;
 use measure::units::Nanos;
-use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
-use crate::connection;
+use crate::connection::{Link, Pool, broken};
 use crate::dialect::{Asked, End, Flow, Head, Stream};
-use crate::engine::Engine;
+use crate::engine::Call;
 use crate::plan::PlannedRequest;
 use crate::progress::Gauges;
 
-/// How long a finished response may take to give its connection back before that happens in the background.
+/// How long a finished response may take to end, so that its connection can be used again, before that happens behind
+/// the back of the next request.
 const SETTLE: Duration = Duration::from_millis(2);
 /// How long it may take then.
 const SETTLE_BEHIND: Duration = Duration::from_secs(1);
@@ -47,32 +49,20 @@ impl GiveUp {
     }
 }
 
-/// What all requests of a point share.
-pub(crate) struct Lane<'a> {
-    pub engine: &'a Shared,
-    pub clock: Clock,
-    pub gauges: &'a Gauges,
-}
-
-/// The parts of an [`Engine`] that tasks hold.
-#[derive(Clone)]
-pub(crate) struct Shared {
-    pub http: reqwest::Client,
+/// What every request of an engine has in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
     pub api: measure::study::Api,
     pub keep_text: bool,
     pub idle_timeout: Duration,
 }
 
-impl From<&Engine> for Shared {
-    fn from(engine: &Engine) -> Self {
-        let (http, options) = (engine.http.clone(), &engine.options);
-        Self {
-            http,
-            api: engine.api,
-            keep_text: options.keep_text,
-            idle_timeout: options.idle_timeout,
-        }
-    }
+/// What all requests of one thread of a point share.
+pub(crate) struct Lane<'a> {
+    pub habits: Habits,
+    pub pool: &'a std::rc::Rc<Pool>,
+    pub clock: Clock,
+    pub gauges: &'a Gauges,
 }
 
 /// The identity of a planned request.
@@ -96,26 +86,23 @@ impl Lane<'_> {
     /// Sends a request now and reads its response to the end.
     pub(crate) async fn run(
         &self,
-        request: reqwest::Request,
+        call: Call,
         asked: Asked,
         give_up: &mut GiveUp,
     ) -> RequestRecord {
-        let stream = Stream::new(self.engine.api, self.engine.keep_text, asked.output_tokens);
+        let Habits { api, keep_text, .. } = self.habits;
         let mut reading = Reading {
             lane: self,
-            stream,
-            sent: self.clock.now(),
+            stream: Stream::new(api, keep_text, asked.output_tokens),
+            sent: None,
         };
         self.gauges.sent();
-        let (response, fresh) = reading.head(request, give_up).await;
-        if let Some(mut response) = response
-            && reading.body(&mut response, give_up).await == Flow::Done
-        {
-            settle(response).await;
-            // Lets the pool take the connection back before the next turn asks for one.
-            tokio::task::yield_now().await;
+        let (link, connect) = reading.connection(give_up).await;
+        if let Some(link) = link {
+            reading.exchange(link, call, give_up).await;
         }
-        let record = reading.stream.into_record(asked, Some(reading.sent), fresh);
+        let Reading { stream, sent, .. } = reading;
+        let record = stream.into_record(asked, sent, connect);
         self.gauges.ended(record.is_ok());
         record
     }
@@ -124,93 +111,138 @@ impl Lane<'_> {
 struct Reading<'a> {
     lane: &'a Lane<'a>,
     stream: Stream,
-    sent: Nanos,
+    sent: Option<Nanos>,
 }
 
 impl Reading<'_> {
-    async fn head(
-        &mut self,
-        request: reqwest::Request,
-        give_up: &mut GiveUp,
-    ) -> (Option<Response>, bool) {
-        let idle = self.lane.engine.idle_timeout;
+    /// An idle connection, or a new one and how long that took to open. Opening is the client's own affair: it comes
+    /// before `sent`, and shows as dispatch lag.
+    async fn connection(&mut self, give_up: &mut GiveUp) -> (Option<Link>, Option<Nanos>) {
+        if let Some(link) = self.lane.pool.take().await {
+            return (Some(link), None);
+        }
+        let clock = self.lane.clock;
+        let began = clock.now();
         let end = tokio::select! {
             biased;
-            (answer, fresh) = connection::execute(&self.lane.engine.http, request) => match answer {
+            opened = self.lane.pool.open() => match opened {
+                Ok(link) => return (Some(link), Some(clock.now().since(began))),
+                Err(error) => End::ConnectFailed(error.to_string()),
+            },
+            why = give_up.told() => End::Cancelled(why.into()),
+        };
+        self.stream.end(clock.now(), end);
+        (None, Some(clock.now().since(began)))
+    }
+
+    async fn exchange(&mut self, mut link: Link, call: Call, give_up: &mut GiveUp) {
+        link.follow(self.lane.clock);
+        let sent = self.lane.clock.now();
+        self.sent = Some(sent);
+        let Some(mut body) = self.head(&mut link, call, sent, give_up).await else {
+            return;
+        };
+        if self.body(&mut link, &mut body, sent, give_up).await == Flow::Done {
+            settle(std::rc::Rc::clone(self.lane.pool), link, body).await;
+        }
+    }
+
+    async fn head(
+        &mut self,
+        link: &mut Link,
+        call: Call,
+        sent: Nanos,
+        give_up: &mut GiveUp,
+    ) -> Option<Incoming> {
+        let idle = self.lane.habits.idle_timeout;
+        let end = tokio::select! {
+            biased;
+            answer = link.send(call.into_http()) => match answer {
                 Ok(response) => {
-                    self.take_head(&response);
-                    return (Some(response), fresh);
+                    self.take_head(link.latest(sent).arrived(), &response);
+                    return Some(response.into_body());
                 }
-                Err(error) => connection::no_response(&error),
+                Err(error) => broken(&error, false),
             },
             why = give_up.told() => End::Cancelled(why.into()),
             () = tokio::time::sleep(idle) => End::Stalled(idle),
         };
         self.stream.end(self.lane.clock.now(), end);
-        (None, false)
+        None
     }
 
-    fn take_head(&mut self, response: &Response) {
+    fn take_head(&mut self, at: Nanos, response: &Response<Incoming>) {
         let header = |name: HeaderName| {
-            response
-                .headers()
-                .get(name)
-                .and_then(|value| value.to_str().ok())
+            let value = response.headers().get(name);
+            value.and_then(|value| value.to_str().ok())
         };
-        let status = response.status().as_u16();
         let head = Head {
-            status,
+            status: response.status().as_u16(),
             content_type: header(CONTENT_TYPE),
             retry_after: header(RETRY_AFTER),
         };
-        self.stream.head(self.lane.clock.now(), head);
+        self.stream.head(at, head);
     }
 
-    /// Reads the body; `Done` when the stream's end mark came before the end of the body.
-    async fn body(&mut self, response: &mut Response, give_up: &mut GiveUp) -> Flow {
-        let (clock, limit) = (self.lane.clock, self.lane.engine.idle_timeout);
+    /// Reads the body; `Done` when the content came to its end, so that the connection may serve again.
+    async fn body(
+        &mut self,
+        link: &mut Link,
+        body: &mut Incoming,
+        sent: Nanos,
+        give_up: &mut GiveUp,
+    ) -> Flow {
+        let (clock, limit) = (self.lane.clock, self.lane.habits.idle_timeout);
         let mut last = clock.now();
         // One timer a request; each read only moves `last`.
         let mut idle = pin!(tokio::time::sleep(limit));
-        loop {
+        let (flow, end) = loop {
             tokio::select! {
                 biased;
-                chunk = response.chunk() => {
-                    last = clock.now();
+                chunk = link.chunk(body) => {
+                    let moment = link.latest(sent);
+                    last = moment.at;
                     match chunk {
-                        Ok(Some(bytes)) => if self.take_bytes(last, &bytes) == Flow::Done { return Flow::Done },
-                        Ok(None) => { self.stream.end(last, End::Clean); return Flow::Continue }
-                        Err(error) => { self.stream.end(last, connection::broken_body(&error)); return Flow::Continue }
+                        Some(Ok(bytes)) => if self.take_bytes(moment, sent, &bytes) == Flow::Done { return Flow::Done },
+                        None => break (Flow::Done, End::Clean),
+                        Some(Err(error)) => break (Flow::Continue, broken(&error, true)),
                     }
                 }
-                why = give_up.told() => { self.stream.end(clock.now(), End::Cancelled(why.into())); return Flow::Continue }
+                why = give_up.told() => break (Flow::Continue, End::Cancelled(why.into())),
                 () = &mut idle => {
                     let silent = Duration::from_nanos(clock.now().since(last).0);
-                    if limit <= silent { self.stream.end(clock.now(), End::Stalled(limit)); return Flow::Continue }
+                    if limit <= silent { break (Flow::Continue, End::Stalled(limit)) }
                     idle.as_mut().reset(tokio::time::Instant::now() + (limit - silent));
                 }
             }
-        }
+        };
+        self.stream.end(clock.now(), end);
+        flow
     }
 
-    fn take_bytes(&mut self, at: Nanos, bytes: &[u8]) -> Flow {
+    fn take_bytes(&mut self, moment: crate::dialect::Moment, sent: Nanos, bytes: &[u8]) -> Flow {
         let before = self.stream.chunk_count();
-        let flow = self.stream.bytes(at, bytes);
+        let flow = self.stream.bytes(moment, bytes);
         let new = self.stream.chunk_count() - before;
         if new > 0 {
             self.lane.gauges.events(new);
         }
         if before == 0 && new > 0 {
-            self.lane.gauges.first_token(at.since(self.sent));
+            self.lane.gauges.first_token(moment.arrived().since(sent));
         }
         flow
     }
 }
 
-/// Reads the rest of a body whose content is known to be over, so that its connection can be used again.
-async fn settle(mut response: Response) {
-    let mut rest = Box::pin(async move { while let Ok(Some(_)) = response.chunk().await {} });
+/// Reads the rest of a body whose content is known to be over, and gives its connection back.
+async fn settle(pool: std::rc::Rc<Pool>, mut link: Link, mut body: Incoming) {
+    let mut rest = Box::pin(async move {
+        while let Some(Ok(_)) = link.chunk(&mut body).await {}
+        if link.is_reusable().await {
+            pool.give_back(link);
+        }
+    });
     if tokio::time::timeout(SETTLE, &mut rest).await.is_err() {
-        tokio::spawn(tokio::time::timeout(SETTLE_BEHIND, rest));
+        tokio::task::spawn_local(tokio::time::timeout(SETTLE_BEHIND, rest));
     }
 }

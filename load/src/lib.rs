@@ -4,6 +4,7 @@
 //! to stop it, and gives back one record per scheduled request. Read the modules in this order.
 
 pub mod address; // where load may go
+mod client; // HTTP beside the load
 mod clock; // nanoseconds since the start
 mod connection; // HTTP, as a measurement needs it
 pub mod dialect; // events to what they mean
@@ -11,15 +12,18 @@ pub mod engine; // a client for one endpoint
 mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 pub mod ndjson; // lines to events
-mod pacer; // absolute deadlines
 pub mod plan; // what a point sends, and when
 pub mod probe; // what is behind a URL
 pub mod progress; // what a watcher sees
 pub mod prompts; // prompts and bodies, from a seed
-pub mod runner;
+mod ready; // readiness of file descriptors
+pub mod runner; // one point
 mod session; // turns that follow each other
+mod shard; // the threads that make the load
+mod socket; // when bytes arrive
 pub mod sse; // bytes to events
-mod warmup; // before the clock // one point
+mod timer; // absolute deadlines
+mod warmup; // before the clock
 
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use plan::{

@@ -15,7 +15,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::address::{self, AddressError};
-use crate::connection;
+use crate::client;
 use crate::engine::{self, EngineError};
 
 pub use error::{NoModels, ProbeError};
@@ -126,7 +126,7 @@ impl Asker {
         let url = address::under(&base, "").map_err(EngineError::Address)?;
         let addresses = address::resolve(&url).map_err(EngineError::Address)?;
         let host = url.host_str().unwrap_or_default();
-        let http = connection::client(host, &addresses, limit).map_err(EngineError::Client)?;
+        let http = client::new(host, &addresses, limit).map_err(EngineError::Client)?;
         Ok(Self {
             http,
             base,
@@ -178,7 +178,7 @@ impl Asker {
 
     async fn probe(&self) -> Result<Probe, ProbeError> {
         let unreachable = |error| ProbeError::Unreachable {
-            why: connection::chain(&error),
+            why: client::chain(&error),
         };
         let listed = self
             .ask(Method::GET, "v1/models")

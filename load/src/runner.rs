@@ -10,19 +10,17 @@ use measure::certificate::ClientEvidence;
 use measure::request::RequestRecord;
 use measure::summary::Discipline;
 use measure::units::Nanos;
-use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, file_limit};
 use crate::evidence::Watch;
-use crate::exchange::{GiveUp, Shared};
-use crate::pacer::{self, Pacer};
+use crate::exchange::{GiveUp, Habits};
 use crate::plan::PointPlan;
 use crate::progress::{Camera, Gauges, Observer};
-use crate::session::{Point, Ran, reins};
+use crate::session::{Point, Ran, Runner, Waiting, reins};
+use crate::shard::Shard;
 use crate::warmup;
 
 /// Between making the clock and its zero: everything is in place by then.
@@ -78,9 +76,6 @@ pub enum PointError {
         /// The limit.
         allowed: u64,
     },
-    /// The pacer's thread.
-    #[error("the pacer could not be started")]
-    Pacer(#[source] std::io::Error),
     /// A fault of ours.
     #[error("the load threads went away in the middle of the point")]
     Lost,
@@ -93,14 +88,13 @@ pub async fn run_point(
     watch: Arc<dyn Observer>,
     stop: CancellationToken,
 ) -> Result<PointRun, PointError> {
-    let load = engine.handle().ok_or(PointError::Lost)?;
     let streams = plan.expected_streams();
     check_files(&plan, streams)?;
-    prepare(engine, load, &plan, streams, &stop).await?;
+    prepare(engine, &plan, streams, &stop).await?;
     let (drain, started_unix_ms) = (plan.drain, unix_ms(SystemTime::now() + LEAD));
-    let (point, slots) = begin(engine, plan)?;
-    let evidence = Watch::start(load);
-    let running = Running::start(load, &point, slots, streams);
+    let point = Arc::new(begin(engine, plan));
+    let evidence = Watch::start(&engine.shards);
+    let running = Running::start(&engine.shards, &point, streams);
     let (ran, stopped) = follow(running, &point, watch.as_ref(), &stop, drain).await?;
     let why = if stopped {
         "stopped before it was sent"
@@ -109,74 +103,69 @@ pub async fn run_point(
     };
     Ok(PointRun {
         records: in_order(&point, ran, why),
-        client: evidence.end(),
+        client: evidence.end(point.clock),
         started_unix_ms,
         stopped,
     })
 }
 
-/// Starts the clock and the pacer.
-fn begin(
-    engine: &Engine,
-    plan: PointPlan,
-) -> Result<(Arc<Point>, mpsc::Receiver<usize>), PointError> {
-    let requests = plan.requests();
+/// Starts the clock.
+fn begin(engine: &Engine, plan: PointPlan) -> Point {
+    let (requests, needs_answers) = (plan.requests(), plan.needs_answers());
     let PointPlan {
         mut sessions,
         discipline,
         concurrency,
-        until: _,
+        until,
         warmup: _,
         drain: _,
         made: _,
     } = plan;
     sessions.sort_by_key(|session| session.start);
-    let open = discipline != Discipline::ClosedLoop;
-    let starts = sessions.iter().map(|session| session.start);
-    let starts = if open { starts.collect() } else { Vec::new() };
-    let permits = concurrency.filter(|_| open);
-    let clock = Clock::starting_in(LEAD);
-    let Pacer {
-        slots,
-        alarms,
-        thread: _,
-    } = pacer::start(clock, starts, sessions.len()).map_err(PointError::Pacer)?;
-    let point = Point {
-        engine: Shared::from(engine),
-        requests: engine.requests(),
-        clock,
+    let permits = concurrency.filter(|_| discipline != Discipline::ClosedLoop);
+    Point {
+        habits: Habits {
+            keep_text: engine.habits.keep_text || needs_answers,
+            ..engine.habits
+        },
+        drop_answers: needs_answers && !engine.habits.keep_text,
+        until,
+        calls: engine.calls.clone(),
+        clock: Clock::starting_in(LEAD),
         gauges: Gauges::new(requests),
-        alarms,
-        sessions,
+        sessions: sessions.into_iter().map(Waiting::new).collect(),
+        next: 0.into(),
         permits: permits.map(|most| Semaphore::new(most as usize)),
         discipline,
-    };
-    Ok((Arc::new(point), slots))
+    }
 }
 
-/// The tasks of a point, and what gives each of them up.
+/// The threads' work on a point, and what gives each session of it up.
 struct Running {
-    sessions: JoinHandle<Vec<Ran>>,
+    sessions: futures_util::future::JoinAll<oneshot::Receiver<Vec<Ran>>>,
     /// Dropping them gives everything up too, so that no load outlives the one who asked for it.
     tell: Vec<oneshot::Sender<&'static str>>,
 }
 
 impl Running {
-    fn start(
-        load: &Handle,
-        point: &Arc<Point>,
-        slots: mpsc::Receiver<usize>,
-        streams: usize,
-    ) -> Self {
-        if point.discipline == Discipline::ClosedLoop {
-            let (tell, told) = reins(streams);
-            let sessions = load.spawn(Arc::clone(point).closed_loop(told));
-            return Self { sessions, tell };
-        }
-        let (mut tell, told) = reins(point.sessions.len());
-        let (tell_starter, starter) = GiveUp::new();
-        tell.push(tell_starter);
-        let sessions = load.spawn(Arc::clone(point).open_loop(slots, told, starter));
+    fn start(shards: &[Shard], point: &Arc<Point>, streams: usize) -> Self {
+        let mut tell = Vec::new();
+        let start = |(place, shard): (usize, &Shard)| {
+            let mine = |count: usize| (place..count).step_by(shards.len());
+            let point = Arc::clone(point);
+            if point.discipline == Discipline::ClosedLoop {
+                let (senders, streams) = reins(mine(streams).count());
+                tell.extend(senders);
+                return shard.run(move |local| Runner { point, local }.closed_loop(streams));
+            }
+            let (senders, told) = reins(mine(point.sessions.len()).count());
+            tell.extend(senders);
+            let (tell_starter, starter) = GiveUp::new();
+            tell.push(tell_starter);
+            let sessions = mine(point.sessions.len()).zip(told).collect();
+            shard.run(move |local| Runner { point, local }.open_loop(sessions, starter))
+        };
+        let sessions = futures_util::future::join_all(shards.iter().enumerate().map(start));
         Self { sessions, tell }
     }
 
@@ -203,7 +192,8 @@ async fn follow(
         tokio::select! {
             ran = &mut running.sessions => {
                 watch.progress(camera.picture(&point.gauges, point.clock.now()));
-                return Ok((ran.map_err(|_| PointError::Lost)?, stopped));
+                let ran: Result<Vec<Vec<Ran>>, _> = ran.into_iter().collect();
+                return Ok((ran.map_err(|_| PointError::Lost)?.concat(), stopped));
             }
             () = stop.cancelled(), if !stopped => {
                 stopped = true;
@@ -223,25 +213,22 @@ async fn follow(
     Err(PointError::Lost)
 }
 
-/// Opens connections and warms the engine up.
+/// Warms the engine up and opens connections.
 async fn prepare(
     engine: &Engine,
-    load: &Handle,
     plan: &PointPlan,
     streams: usize,
     stop: &CancellationToken,
 ) -> Result<(), PointError> {
     let (tell, give_up) = GiveUp::new();
-    let (shared, requests, warmup) = (Shared::from(engine), engine.requests(), plan.warmup.clone());
-    let mut preparing = load.spawn(async move {
-        warmup::warm_up(shared.clone(), requests.clone(), warmup, give_up).await?;
-        warmup::open_connections(shared, requests, streams).await
-    });
+    let preparing = async {
+        warmup::warm_up(engine, plan.warmup.clone(), give_up).await?;
+        warmup::open_connections(&engine.shards, streams).await
+    };
     tokio::select! {
-        prepared = &mut preparing => prepared.map_err(|_| PointError::Lost)?,
+        prepared = preparing => prepared,
         () = stop.cancelled() => {
-            let _ = tell.send("stopped");
-            preparing.abort();
+            drop(tell);
             Ok(())
         }
     }
@@ -259,19 +246,19 @@ fn check_files(plan: &PointPlan, streams: usize) -> Result<(), PointError> {
 
 /// One record per planned request, in schedule order; sessions that never ran are filled in.
 fn in_order(point: &Point, ran: Vec<Ran>, why: &'static str) -> Vec<RequestRecord> {
-    let mut by_session: Vec<Vec<RequestRecord>> = vec![Vec::new(); point.sessions.len()];
+    let mut have = vec![0; point.sessions.len()];
+    let mut all: Vec<RequestRecord> = Vec::with_capacity(point.sessions.len());
     for (index, records) in ran {
-        by_session[index] = records;
+        have[index] = records.len();
+        all.extend(records);
     }
-    for (index, records) in by_session.iter_mut().enumerate() {
-        let due = records
-            .last()
-            .map_or(point.sessions[index].start, |last| last.scheduled);
-        records.extend(point.never_sent(index, records.len(), due, why));
+    for (index, have) in have.into_iter().enumerate() {
+        if have < point.sessions[index].count {
+            all.extend(point.missing(index, have, why));
+        }
     }
-    let mut records: Vec<RequestRecord> = by_session.into_iter().flatten().collect();
-    records.sort_by_key(|record| (record.scheduled, record.session, record.turn));
-    records
+    all.sort_by_key(|record| (record.scheduled, record.session, record.turn));
+    all
 }
 
 fn unix_ms(time: SystemTime) -> i64 {

@@ -1,193 +1,308 @@
 //! Sessions: turns that follow each other, and how each discipline starts them.
 
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use measure::request::{ErrorKind, Outcome, RequestRecord};
+use measure::study::Api;
 use measure::summary::Discipline;
 use measure::units::Nanos;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
 use crate::dialect::{Asked, End, Stream};
-use crate::engine::Requests;
-use crate::exchange::{GiveUp, Lane, Shared, asked};
-use crate::pacer::Alarms;
-use crate::plan::PlannedSession;
+use crate::engine::Calls;
+use crate::exchange::{GiveUp, Habits, Lane, asked};
+use crate::plan::{PlannedRequest, PlannedSession, RequestId};
 use crate::progress::Gauges;
+use crate::shard::Local;
+use crate::timer::Alarm;
 
 /// What the sessions of a point share.
 pub(crate) struct Point {
-    pub engine: Shared,
-    pub requests: Requests,
+    pub habits: Habits,
+    pub calls: Calls,
     pub clock: Clock,
     pub gauges: Gauges,
-    pub alarms: Alarms,
-    pub sessions: Vec<PlannedSession>,
+    pub sessions: Vec<Waiting>,
+    /// Closed loop: the session that the next free stream takes.
+    pub next: AtomicUsize,
+    /// No session begins after this.
+    pub until: Option<Nanos>,
+    /// Answers are kept for the turns after them, and then only in the records that are to keep them.
+    pub drop_answers: bool,
     /// The most requests in flight, where that is limited.
     pub permits: Option<Semaphore>,
     pub discipline: Discipline,
 }
 
+/// A session that has not begun. Whoever runs it takes its turns, so that what was sent takes no room any more.
+pub(crate) struct Waiting {
+    pub start: Nanos,
+    /// How many requests it has.
+    pub count: usize,
+    turns: Mutex<Vec<PlannedRequest>>,
+}
+
+impl Waiting {
+    pub(crate) fn new(session: PlannedSession) -> Self {
+        Self {
+            start: session.start,
+            count: session.turns.len(),
+            turns: Mutex::new(session.turns),
+        }
+    }
+
+    pub(crate) fn take(&self) -> Vec<PlannedRequest> {
+        // Each is taken once by one thread: nobody ever waits here.
+        self.turns
+            .lock()
+            .map(|mut turns| std::mem::take(&mut *turns))
+            .unwrap_or_default()
+    }
+}
+
+/// Why a turn never was sent.
+enum Unsent {
+    /// It was given up: its record, and why.
+    GivenUp(Box<RequestRecord>, &'static str),
+    /// Its session would have begun after the point's time.
+    PointIsOver,
+}
+
 /// A session's index and its records.
 pub(crate) type Ran = (usize, Vec<RequestRecord>);
 
-impl Point {
+/// A point on one thread.
+#[derive(Clone)]
+pub(crate) struct Runner {
+    pub point: Arc<Point>,
+    pub local: Rc<Local>,
+}
+
+impl Runner {
     /// Runs a session to its end. Its first turn is due at `start`.
-    pub(crate) async fn session(&self, index: usize, start: Nanos, give_up: &mut GiveUp) -> Ran {
-        let turns = &self.sessions[index].turns;
+    async fn session(&self, index: usize, start: Nanos, give_up: &mut GiveUp) -> Ran {
+        let point = &self.point;
+        let mut turns = point.sessions[index].take().into_iter().enumerate();
         let mut records: Vec<RequestRecord> = Vec::with_capacity(turns.len());
-        let mut due = start;
-        for turn in 0..turns.len() {
-            match self.turn(index, turn, due, give_up).await {
-                Ok(record) => records.push(record),
-                Err(why) => {
-                    records.extend(self.never_sent(index, turn, due, why));
-                    break;
+        let (mut answers, mut free) = (Vec::new(), start);
+        while let Some((turn, planned)) = turns.next() {
+            let due = match turn {
+                0 => start,
+                _ => (free + planned.think).max(planned.not_before),
+            };
+            let why = match self
+                .turn(planned, (index, turn, due), &answers, give_up)
+                .await
+            {
+                Ok(mut record) => {
+                    free = record.end.unwrap_or_else(|| point.clock.now());
+                    answers.extend(point.answer_of(&mut record));
+                    let failed = !record.is_ok();
+                    records.push(record);
+                    failed.then(|| give_up.why().unwrap_or("the turn before it failed"))
                 }
-            }
-            let ended = self.clock.now();
-            if self.discipline == Discipline::AllAtOnce {
+                Err(Unsent::PointIsOver) => break,
+                Err(Unsent::GivenUp(record, why)) => {
+                    records.push(*record);
+                    Some(why)
+                }
+            };
+            if point.discipline == Discipline::AllAtOnce {
                 // However long the queue: as long as it moves there is nothing to give up.
-                self.gauges.due(ended);
+                point.gauges.due(point.clock.now());
             }
-            let failed = !records[turn].is_ok();
-            if failed {
-                let why = give_up.why().unwrap_or("the turn before it failed");
-                records.extend(self.never_sent(index, turn + 1, ended, why));
-                break;
-            }
-            if let Some(next) = turns.get(turn + 1) {
-                let free = records[turn].end.unwrap_or(ended) + next.think;
-                due = free.max(next.not_before);
+            if let Some(why) = why {
+                let skip = |(turn, planned)| point.skipped(&planned, (index, turn, free), why);
+                records.extend(turns.by_ref().map(skip));
             }
         }
         (index, records)
     }
 
-    /// Waits for the turn's moment and a place, then runs it. `Err` says why it never was sent.
+    /// Waits for the turn's moment and a place, then runs it.
     async fn turn(
         &self,
-        session: usize,
-        turn: usize,
-        due: Nanos,
+        planned: PlannedRequest,
+        (session, turn, due): (usize, usize, Nanos),
+        answers: &[String],
         give_up: &mut GiveUp,
-    ) -> Result<RequestRecord, &'static str> {
-        let planned = &self.sessions[session].turns[turn];
-        let request = self
-            .requests
-            .request(&planned.request_id.to_string(), planned.body.bytes());
-        self.gauges.due(due);
+    ) -> Result<RequestRecord, Unsent> {
+        let point = &self.point;
+        let asked = asked(&planned, session, turn, due);
+        let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let body = planned.body.bytes_after(&answers);
+        let call = point.calls.call(&asked.request_id, body);
+        drop(planned);
+        point.gauges.due(due);
         let ready = async {
-            if self.clock.until(due).is_some() {
-                self.alarms.wait(due).await;
-            }
+            self.local.timer.until(point.clock, due).await;
             // A closed semaphore cannot happen: nobody closes it.
-            match &self.permits {
+            match &point.permits {
                 Some(permits) => permits.acquire().await.ok(),
                 None => None,
             }
         };
         let permit = tokio::select! {
             biased;
-            why = give_up.told() => return Err(why),
+            why = give_up.told() => {
+                let record = never_sent(point.habits.api, asked, why);
+                return Err(Unsent::GivenUp(Box::new(record), why));
+            }
             permit = ready => permit,
         };
+        if turn == 0 && point.is_over() {
+            return Err(Unsent::PointIsOver);
+        }
         let lane = Lane {
-            engine: &self.engine,
-            clock: self.clock,
-            gauges: &self.gauges,
+            habits: point.habits,
+            pool: &self.local.pool,
+            clock: point.clock,
+            gauges: &point.gauges,
         };
-        let record = lane
-            .run(request, asked(planned, session, turn, due), give_up)
-            .await;
+        let record = lane.run(call, asked, give_up).await;
         drop(permit);
         Ok(record)
     }
 
-    /// The records of turns that were never sent, from `first` on.
-    pub(crate) fn never_sent(
-        &self,
-        session: usize,
-        first: usize,
-        due: Nanos,
-        why: &'static str,
-    ) -> Vec<RequestRecord> {
-        let turns = self.sessions[session].turns.iter().enumerate().skip(first);
-        turns
-            .map(|(turn, planned)| {
-                never_sent(self.engine.api, asked(planned, session, turn, due), why)
-            })
-            .collect()
-    }
-
-    /// Open loop: starts each session when the pacer says so, until told to give up; then waits for those that run.
+    /// Open loop: starts each of these sessions at its moment, until told to give up; then waits for those that run.
     pub(crate) async fn open_loop(
-        self: Arc<Self>,
-        mut slots: mpsc::Receiver<usize>,
-        sessions: Vec<GiveUp>,
+        self,
+        sessions: Vec<(usize, GiveUp)>,
         mut give_up: GiveUp,
     ) -> Vec<Ran> {
         let mut running: Vec<JoinHandle<Ran>> = Vec::with_capacity(sessions.len());
-        let mut waiting = sessions.into_iter();
-        while running.len() < self.sessions.len() {
-            let slot = tokio::select! {
+        let alarm = Alarm::new();
+        for (index, mut session_given_up) in sessions {
+            let start = self.point.sessions[index].start;
+            let moment = async {
+                match &alarm {
+                    Ok(alarm) => alarm.at(self.point.clock.instant(start)).await,
+                    Err(_) => self.local.timer.until(self.point.clock, start).await,
+                }
+            };
+            tokio::select! {
                 biased;
-                slot = slots.recv() => slot,
-                _ = give_up.told() => None,
-            };
-            let (Some(index), Some(mut give_up)) = (slot, waiting.next()) else {
-                break;
-            };
-            let point = Arc::clone(&self);
-            let start = self.sessions[index].start;
-            if index + 1 == self.sessions.len() {
-                self.gauges.due(start);
-                self.gauges.all_begun();
+                _ = give_up.told() => break,
+                () = moment => {}
             }
-            running.push(tokio::spawn(async move {
-                point.session(index, start, &mut give_up).await
+            self.point.begun(index, start);
+            let runner = self.clone();
+            running.push(tokio::task::spawn_local(async move {
+                runner.session(index, start, &mut session_given_up).await
             }));
         }
-        drop(slots);
         all(running).await
     }
 
     /// Closed loop: each stream takes the next session as soon as its own has ended.
-    pub(crate) async fn closed_loop(self: Arc<Self>, streams: Vec<GiveUp>) -> Vec<Ran> {
-        let next = Arc::new(AtomicUsize::new(0));
-        let running = streams.into_iter().map(|give_up| {
-            let (point, next) = (Arc::clone(&self), Arc::clone(&next));
-            tokio::spawn(point.stream(next, give_up))
-        });
+    pub(crate) async fn closed_loop(self, streams: Vec<GiveUp>) -> Vec<Ran> {
+        let running = streams
+            .into_iter()
+            .map(|give_up| tokio::task::spawn_local(self.clone().stream(give_up)));
         let running: Vec<JoinHandle<Vec<Ran>>> = running.collect();
         all(running).await.into_iter().flatten().collect()
     }
 
-    async fn stream(self: Arc<Self>, next: Arc<AtomicUsize>, mut give_up: GiveUp) -> Vec<Ran> {
-        let mut ran = Vec::new();
-        self.alarms.wait(Nanos::ZERO).await;
-        // A stream is free from the moment it runs: a thousand of them start over some tens of milliseconds, as they
-        // would at a thousand users. Later the slot comes free when its session has ended.
-        let mut free = self.clock.now();
+    async fn stream(self, mut give_up: GiveUp) -> Vec<Ran> {
+        let (point, mut ran) = (&self.point, Vec::new());
+        self.local.timer.until(point.clock, Nanos::ZERO).await;
+        // A stream is free from the moment it runs: a thousand of them start over some milliseconds, as they would at a
+        // thousand users. Later the slot comes free when its session has ended.
+        let mut free = point.clock.now();
         while give_up.why().is_none() {
-            let index = next.fetch_add(1, Relaxed);
-            if self.sessions.len() <= index {
+            let index = point.next.fetch_add(1, Relaxed);
+            if point.sessions.len() <= index {
                 break;
             }
-            if index + 1 == self.sessions.len() {
-                self.gauges.due(free);
-                self.gauges.all_begun();
+            if point.is_over() {
+                point.begun(point.sessions.len() - 1, free);
+                break;
             }
+            point.begun(index, free);
             ran.push(self.session(index, free, &mut give_up).await);
-            free = self.clock.now();
+            free = point.clock.now();
         }
         ran
     }
 }
 
-/// The results of tasks; one that panicked has none, and its sessions count as never sent.
+impl Point {
+    /// A session begins; with the last one the drain may follow.
+    fn begun(&self, index: usize, start: Nanos) {
+        if index + 1 == self.sessions.len() {
+            self.gauges.due(start);
+            self.gauges.all_begun();
+        }
+    }
+
+    /// Whether no session begins any more.
+    fn is_over(&self) -> bool {
+        let now = self.clock.now();
+        self.until.is_some_and(|until| until < now)
+    }
+
+    /// The answer, for the turns after it.
+    fn answer_of(&self, record: &mut RequestRecord) -> Option<String> {
+        if self.drop_answers {
+            record.reasoning_text = None;
+            record.text.take()
+        } else {
+            record.text.clone()
+        }
+    }
+
+    fn skipped(
+        &self,
+        planned: &PlannedRequest,
+        (session, turn, due): (usize, usize, Nanos),
+        why: &'static str,
+    ) -> RequestRecord {
+        never_sent(self.habits.api, asked(planned, session, turn, due), why)
+    }
+
+    /// The records of those requests of a session that have none: it never began, or its task came to grief. Where the
+    /// point's time bounds it, sessions that never began are no part of it.
+    pub(crate) fn missing(
+        &self,
+        session: usize,
+        have: usize,
+        why: &'static str,
+    ) -> Vec<RequestRecord> {
+        let waiting = &self.sessions[session];
+        let mut turns = waiting.take();
+        if self.until.is_some() && have == 0 && self.is_over() {
+            return Vec::new();
+        }
+        for turn in have + turns.len()..waiting.count {
+            turns.push(lost(session, turn));
+        }
+        let skip =
+            |(turn, planned)| self.skipped(planned, (session, have + turn, waiting.start), why);
+        turns.iter().enumerate().map(skip).collect()
+    }
+}
+
+/// Stands for a request of which nothing is left.
+fn lost(session: usize, turn: usize) -> PlannedRequest {
+    PlannedRequest {
+        request_id: RequestId {
+            prefix: "lost".into(),
+            session: session as u32,
+            turn: turn as u32,
+        },
+        body: bytes::Bytes::new().into(),
+        input_tokens: 0,
+        output_tokens: 0,
+        think: Nanos::ZERO,
+        not_before: Nanos::ZERO,
+    }
+}
+
+/// The results of tasks. One that panicked has none.
 async fn all<T>(running: Vec<JoinHandle<T>>) -> Vec<T> {
     let mut results = Vec::with_capacity(running.len());
     for task in running {
@@ -196,10 +311,10 @@ async fn all<T>(running: Vec<JoinHandle<T>>) -> Vec<T> {
     results
 }
 
-fn never_sent(api: measure::study::Api, asked: Asked, why: &'static str) -> RequestRecord {
+fn never_sent(api: Api, asked: Asked, why: &'static str) -> RequestRecord {
     let mut stream = Stream::new(api, false, 0);
     stream.end(Nanos::ZERO, End::Cancelled(why.into()));
-    let record = stream.into_record(asked, None, false);
+    let record = stream.into_record(asked, None, None);
     debug_assert_eq!(record.outcome, Outcome::Error(ErrorKind::Cancelled));
     RequestRecord {
         end: None,

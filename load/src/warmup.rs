@@ -1,104 +1,117 @@
-//! Before the clock: is the engine there, are connections open, has it warmed up.
+//! Before the clock: is the engine there, has it warmed up, are connections open.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::rc::Rc;
 
+use futures_util::StreamExt;
+use futures_util::stream::{FuturesUnordered, iter};
 use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::units::Nanos;
-use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::connection::{self, Gate};
-use crate::engine::Requests;
-use crate::exchange::{GiveUp, Lane, Shared, asked};
+use crate::connection::Pool;
+use crate::engine::{Calls, Engine};
+use crate::exchange::{GiveUp, Habits, Lane, asked};
 use crate::plan::PlannedRequest;
 use crate::progress::Gauges;
 use crate::runner::PointError;
+use crate::shard::{Local, Shard};
 
 /// Warm-up requests in flight at a time.
 const AT_A_TIME: usize = 8;
+/// Connections opened at a time by one thread: more would overrun the queue of a listening socket.
+const OPENING: usize = 64;
 
-/// How long connections wait for each other while they are being opened.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Opens `count` connections at once and leaves them idle in the pool.
-pub(crate) async fn open_connections(
-    engine: Shared,
-    requests: Requests,
-    count: usize,
-) -> Result<(), PointError> {
+/// Opens `count` connections, spread over the threads, and leaves them idle.
+pub(crate) async fn open_connections(shards: &[Shard], count: usize) -> Result<(), PointError> {
     let count = count.max(1);
-    let gate = Gate::new(count, PATIENCE);
-    let mut opening = JoinSet::new();
-    for _ in 0..count {
-        let (http, request, gate) = (engine.http.clone(), requests.light(), Arc::clone(&gate));
-        let opened = async move { connection::execute_gated(&http, request, gate).await };
-        opening.spawn(tokio::time::timeout(engine.idle_timeout, opened));
+    let opening: FuturesUnordered<_> = (0..shards.len())
+        .map(|place| (place, (place..count).step_by(shards.len()).count()))
+        .map(|(place, mine)| shards[place].run(move |local| open(local, mine)))
+        .collect();
+    let opened: Vec<_> = opening.collect().await;
+    let mut any = false;
+    let mut refused = None;
+    for of_thread in opened {
+        let (open, why) = of_thread.map_err(|_| PointError::Lost)?;
+        any |= 0 < open;
+        refused = refused.or(why);
     }
-    // Each answer is held until all have come, since a connection that came back early would be used twice.
-    let mut held = Vec::with_capacity(count);
-    let mut unreachable = None;
-    while let Some(opened) = opening.join_next().await {
-        match opened {
-            Ok(Ok(Ok(response))) => held.push(response),
-            Ok(Ok(Err(error))) if error.is_connect() => {
-                unreachable = Some(connection::chain(&error))
-            }
-            // A connection that could not be opened ahead is opened inside the clock, and counted there.
-            _ => {}
+    match refused {
+        // One that could not be opened ahead is opened inside the clock, and counted there.
+        Some(why) if !any => Err(PointError::Unreachable { why }),
+        _ => Ok(()),
+    }
+}
+
+/// Opens what is missing of `count`; how many there are, and why there are not more.
+async fn open(local: Rc<Local>, count: usize) -> (usize, Option<String>) {
+    let pool = &local.pool;
+    let missing = count.saturating_sub(pool.fresh());
+    let opened: Vec<_> = iter(0..missing)
+        .map(|_| pool.open())
+        .buffer_unordered(OPENING)
+        .collect()
+        .await;
+    let mut why = None;
+    for link in opened {
+        match link {
+            Ok(link) => pool.give_back(link),
+            Err(error) => why = Some(error.to_string()),
         }
     }
-    if let (true, Some(why)) = (held.is_empty(), unreachable) {
-        return Err(PointError::Unreachable { why });
-    }
-    for mut response in held {
-        while let Ok(Ok(Some(_))) =
-            tokio::time::timeout(engine.idle_timeout, response.chunk()).await
-        {}
-    }
-    // The pool takes connections back a little after their last byte.
-    tokio::time::sleep(Duration::from_millis(5) + Duration::from_micros(50) * count as u32).await;
-    Ok(())
+    (pool.fresh(), why)
 }
 
 /// Sends the warm-up. A refusal that all requests would share ends the point before it begins.
 pub(crate) async fn warm_up(
-    engine: Shared,
-    requests: Requests,
+    engine: &Engine,
+    warmup: Vec<PlannedRequest>,
+    give_up: GiveUp,
+) -> Result<(), PointError> {
+    let (Some(shard), false) = (engine.shards.first(), warmup.is_empty()) else {
+        return Ok(());
+    };
+    let (habits, calls) = (engine.habits, engine.calls.clone());
+    let warmed = shard.run(move |local| send_all(local, habits, calls, warmup, give_up));
+    warmed.await.map_err(|_| PointError::Lost)?
+}
+
+async fn send_all(
+    local: Rc<Local>,
+    habits: Habits,
+    calls: Calls,
     warmup: Vec<PlannedRequest>,
     mut give_up: GiveUp,
 ) -> Result<(), PointError> {
-    let mut running: JoinSet<RequestRecord> = JoinSet::new();
-    let mut waiting = warmup.into_iter();
+    let one = |planned| one(&local.pool, habits, &calls, planned);
+    let mut answers = iter(warmup).map(one).buffer_unordered(AT_A_TIME);
     loop {
-        while running.len() < AT_A_TIME
-            && let Some(planned) = waiting.next()
-        {
-            running.spawn(one(engine.clone(), requests.clone(), planned));
-        }
-        let record = tokio::select! {
-            joined = running.join_next() => joined,
-            // Dropping the set drops the requests.
+        let answer = tokio::select! {
+            answer = answers.next() => answer,
             _ = give_up.told() => return Ok(()),
         };
-        match record {
-            Some(Ok(record)) => check(&record)?,
-            Some(Err(_)) => {}
+        match answer {
+            Some(record) => check(&record)?,
             None => return Ok(()),
         }
     }
 }
 
-async fn one(engine: Shared, requests: Requests, planned: PlannedRequest) -> RequestRecord {
-    let request = requests.request(&planned.request_id.to_string(), planned.body.bytes());
-    let gauges = Gauges::new(1);
+async fn one(
+    pool: &Rc<Pool>,
+    habits: Habits,
+    calls: &Calls,
+    planned: PlannedRequest,
+) -> RequestRecord {
+    let call = calls.call(&planned.request_id.to_string(), planned.body.bytes());
     let lane = Lane {
-        engine: &engine,
+        habits,
+        pool,
         clock: Clock::starting_now(),
-        gauges: &gauges,
+        gauges: &Gauges::new(1),
     };
     let (_keep, mut give_up) = GiveUp::new();
-    lane.run(request, asked(&planned, 0, 0, Nanos::ZERO), &mut give_up)
+    lane.run(call, asked(&planned, 0, 0, Nanos::ZERO), &mut give_up)
         .await
 }
 

@@ -26,6 +26,9 @@ pub struct ClientEvidence {
     pub poll_lag_p99: Option<Nanos>,
     /// The longest of them.
     pub poll_lag_max: Option<Nanos>,
+    /// Whether the wall clock was set during the point, so that the kernel's stamps before and after disagree.
+    #[serde(default)]
+    pub clock_was_set: bool,
     /// CPU time of the whole process over wall time, in cores.
     pub cpu_cores: Option<f64>,
     /// Cores the process may use.
@@ -110,7 +113,7 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
         sent_over_offered,
         fresh_connections: records
             .iter()
-            .filter(|record| record.connected_fresh)
+            .filter(|record| record.connect.is_some())
             .count() as u32,
         coalesced_reads: records.iter().map(|record| record.coalesced_reads).sum(),
         client,

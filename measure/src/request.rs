@@ -8,11 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::quantile::percentile_linear;
 use crate::units::Nanos;
 
+mod chunks; // many events in little room
+
+pub use chunks::Chunks;
+
 /// What a token-bearing event carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChunkKind {
     /// Text of the answer (`content`, `text`).
+    #[default]
     Answer,
     /// Thinking (`reasoning`, `reasoning_content`, `thinking`).
     Reasoning,
@@ -25,10 +30,25 @@ pub enum ChunkKind {
 pub struct Chunk {
     /// When the bytes that completed it were read from the socket.
     pub at: Nanos,
+    /// When the kernel received them, where it says so. Never later than `at`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_kernel: Option<Nanos>,
     /// What it carried.
     pub kind: ChunkKind,
     /// Tokens in it, where the engine said so.
     pub tokens: Option<u32>,
+}
+
+impl Chunk {
+    /// When it arrived: by the kernel's clock reading where there is one, else by our own.
+    pub fn arrived(&self) -> Nanos {
+        self.at_kernel.unwrap_or(self.at)
+    }
+
+    /// How long it lay in the kernel before it was read.
+    pub fn read_lag(&self) -> Option<Nanos> {
+        Some(self.at.since(self.at_kernel?))
+    }
 }
 
 /// Where the number of output tokens comes from.
@@ -138,8 +158,8 @@ pub struct RequestRecord {
     /// When the response's headers had been read. Never called TTFT.
     pub headers: Option<Nanos>,
     /// The token-bearing events, in order.
-    pub chunks: Vec<Chunk>,
-    /// When the event with the finish reason was read.
+    pub chunks: Chunks,
+    /// When the event with the finish reason arrived.
     pub finish: Option<Nanos>,
     /// When the stream ended, or the failure was noticed.
     pub end: Option<Nanos>,
@@ -165,8 +185,8 @@ pub struct RequestRecord {
     pub input_tokens_planned: u32,
     /// Output tokens asked for.
     pub output_tokens_asked: u32,
-    /// Whether a new connection was opened for it.
-    pub connected_fresh: bool,
+    /// How long opening a connection for it took; `None` when one was open. It lies between `scheduled` and `sent`.
+    pub connect: Option<Nanos>,
     /// Reads that carried more than one token-bearing event.
     pub coalesced_reads: u32,
     /// Oddities that are not failures: `missing_done`, `missing_finish_reason`, `unframed_line`, `content_type`.
@@ -190,6 +210,11 @@ impl RequestRecord {
 
     /// TTFT: first token-bearing event - sent. Thinking counts.
     pub fn ttft(&self) -> Option<Nanos> {
+        Some(self.chunks.first()?.arrived().since(self.sent?))
+    }
+
+    /// TTFT as our own reading saw it, however late that was.
+    pub fn read_ttft(&self) -> Option<Nanos> {
         Some(self.chunks.first()?.at.since(self.sent?))
     }
 
@@ -199,17 +224,17 @@ impl RequestRecord {
             .chunks
             .iter()
             .find(|chunk| chunk.kind != ChunkKind::Reasoning)?;
-        Some(first.at.since(self.sent?))
+        Some(first.arrived().since(self.sent?))
     }
 
     /// Scheduled TTFT: first token-bearing event - scheduled.
     pub fn scheduled_ttft(&self) -> Option<Nanos> {
-        Some(self.chunks.first()?.at.since(self.scheduled))
+        Some(self.chunks.first()?.arrived().since(self.scheduled))
     }
 
     /// E2E: later of the last token-bearing event and the event with the finish reason, - sent.
     pub fn e2e(&self) -> Option<Nanos> {
-        let last = self.chunks.last()?.at;
+        let last = self.chunks.last()?.arrived();
         Some(last.max(self.finish.unwrap_or(last)).since(self.sent?))
     }
 
@@ -225,9 +250,11 @@ impl RequestRecord {
 
     /// Gaps between token-bearing events, in order; `chunks - 1` of them.
     pub fn gaps(&self) -> impl Iterator<Item = Nanos> + '_ {
+        let later = self.chunks.iter().skip(1);
         self.chunks
-            .windows(2)
-            .map(|pair| pair[1].at.since(pair[0].at))
+            .iter()
+            .zip(later)
+            .map(|(before, now)| now.arrived().since(before.arrived()))
     }
 
     /// The longest gap within the request. No value when several tokens came in one burst.
@@ -253,7 +280,7 @@ impl RequestRecord {
         let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else {
             return false;
         };
-        first.at == last.at && self.output_tokens.is_none_or(|n| n >= 2)
+        first.arrived() == last.arrived() && self.output_tokens.is_none_or(|n| n >= 2)
     }
 }
 

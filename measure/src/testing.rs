@@ -1,6 +1,6 @@
 //! Records and scores for tests.
 
-use crate::request::{Chunk, ChunkKind, ErrorKind, Outcome, RequestRecord, TokenSource};
+use crate::request::{Chunk, ChunkKind, Chunks, ErrorKind, Outcome, RequestRecord, TokenSource};
 use crate::sampling::Draws;
 use crate::score::Score;
 use crate::units::Nanos;
@@ -18,7 +18,7 @@ pub fn sent(session: u32, at_ms: f64) -> RequestRecord {
         scheduled: ms(at_ms),
         sent: Some(ms(at_ms)),
         headers: None,
-        chunks: Vec::new(),
+        chunks: Chunks::default(),
         finish: None,
         end: None,
         outcome: Outcome::Error(ErrorKind::Cancelled),
@@ -32,7 +32,7 @@ pub fn sent(session: u32, at_ms: f64) -> RequestRecord {
         token_source: TokenSource::None,
         input_tokens_planned: 10,
         output_tokens_asked: 10,
-        connected_fresh: false,
+        connect: None,
         coalesced_reads: 0,
         warnings: Vec::new(),
         text: None,
@@ -45,10 +45,12 @@ pub fn answered(session: u32, at_ms: f64, ttft_ms: f64, gaps_ms: &[f64]) -> Requ
     let mut at = ms(at_ms) + ms(ttft_ms);
     let chunk = |at| Chunk {
         at,
+        at_kernel: None,
         kind: ChunkKind::Answer,
         tokens: None,
     };
-    let mut chunks = vec![chunk(at)];
+    let mut chunks = Chunks::default();
+    chunks.push(chunk(at));
     for gap in gaps_ms {
         at = at + ms(*gap);
         chunks.push(chunk(at));

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use arrow_array::builder::{
     ListBuilder, StringBuilder, UInt8Builder, UInt32Builder, UInt64Builder,
 };
-use arrow_array::{
-    ArrayRef, BooleanArray, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
-};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use measure::request::{ChunkKind, Outcome, RequestRecord, TokenSource};
 use measure::units::Nanos;
 use parquet::arrow::ArrowWriter;
@@ -25,7 +23,7 @@ use parquet::schema::types::ColumnPath;
 pub use read::{ReadError, from_parquet};
 
 /// The version of the columns, in the file's metadata.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 const VERSION_KEY: &str = "goodput.records";
 const ABOUT: &str = "one row a scheduled request, in schedule order; *_ns count monotonic nanoseconds from the start of the point; \
                      chunk_kind: 0 answer, 1 reasoning, 2 tool call; null means: has no value";
@@ -78,6 +76,7 @@ fn of_request(records: &[RequestRecord]) -> Vec<(&'static str, ArrayRef, bool)> 
             instants(records, |it| Some(it.scheduled)),
             false,
         ),
+        ("connect_ns", instants(records, |it| it.connect), true),
         ("sent_ns", instants(records, |it| it.sent), true),
         ("headers_ns", instants(records, |it| it.headers), true),
         ("finish_ns", instants(records, |it| it.finish), true),
@@ -87,10 +86,17 @@ fn of_request(records: &[RequestRecord]) -> Vec<(&'static str, ArrayRef, bool)> 
 
 fn of_chunks(records: &[RequestRecord]) -> Vec<(&'static str, ArrayRef, bool)> {
     let mut at = ListBuilder::new(UInt64Builder::new());
+    let mut at_kernel = ListBuilder::new(UInt64Builder::new());
     let mut kind = ListBuilder::new(UInt8Builder::new());
     let mut tokens = ListBuilder::new(UInt32Builder::new());
     for record in records {
         at.append_value(record.chunks.iter().map(|chunk| Some(chunk.at.0)));
+        at_kernel.append_value(
+            record
+                .chunks
+                .iter()
+                .map(|chunk| chunk.at_kernel.map(|at| at.0)),
+        );
         kind.append_value(
             record
                 .chunks
@@ -101,6 +107,7 @@ fn of_chunks(records: &[RequestRecord]) -> Vec<(&'static str, ArrayRef, bool)> {
     }
     vec![
         ("chunk_at_ns", Arc::new(at.finish()), false),
+        ("chunk_at_kernel_ns", Arc::new(at_kernel.finish()), false),
         ("chunk_kind", Arc::new(kind.finish()), false),
         ("chunk_tokens", Arc::new(tokens.finish()), false),
     ]
@@ -133,16 +140,6 @@ fn of_outcome(records: &[RequestRecord]) -> Vec<(&'static str, ArrayRef, bool)> 
             "finish_reason",
             words(records, |it| it.finish_reason.as_deref()),
             true,
-        ),
-        (
-            "connected_fresh",
-            Arc::new(
-                records
-                    .iter()
-                    .map(|it| Some(it.connected_fresh))
-                    .collect::<BooleanArray>(),
-            ),
-            false,
         ),
         (
             "coalesced_reads",

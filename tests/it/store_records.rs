@@ -18,8 +18,11 @@ fn kind() -> impl Strategy<Value = ChunkKind> {
 }
 
 fn chunk() -> impl Strategy<Value = Chunk> {
-    (any::<u64>(), kind(), any::<Option<u32>>()).prop_map(|(at, kind, tokens)| Chunk {
+    let at = 1u64 << 40..1 << 50;
+    let lag = option::of(0u64..1 << 31);
+    (at, lag, kind(), option::of(0u32..65_000)).prop_map(|(at, lag, kind, tokens)| Chunk {
         at: Nanos(at),
+        at_kernel: lag.map(|lag| Nanos(at - lag)),
         kind,
         tokens,
     })
@@ -58,7 +61,7 @@ prop_compose! {
         numbers in any::<[u32; 5]>(),
         tokens in any::<[Option<u32>; 3]>(),
         http_status: Option<u16>,
-        connected_fresh: bool,
+        connect: Option<u64>,
         chunks in vec(chunk(), 0..6),
         outcome in outcome(),
         token_source in source(),
@@ -66,12 +69,15 @@ prop_compose! {
         let [scheduled, sent, headers, finish, end] = at;
         let [session, turn, input_tokens_planned, output_tokens_asked, coalesced_reads] = numbers;
         let [prompt_tokens, cached_tokens, output_tokens] = tokens;
+        let mut chunks = chunks;
+        chunks.sort_by_key(|chunk: &Chunk| chunk.at);
+        let chunks = chunks.into_iter().collect();
         let mut rest = rest.into_iter();
         let mut text = || rest.next().flatten();
         RequestRecord {
             request_id, session, turn, scheduled: scheduled.unwrap_or_default(), sent, headers, chunks, finish, end, outcome,
             error_detail: text(), http_status, retry_after: text(), finish_reason: text(), prompt_tokens, cached_tokens,
-            output_tokens, token_source, input_tokens_planned, output_tokens_asked, connected_fresh, coalesced_reads, warnings,
+            output_tokens, token_source, input_tokens_planned, output_tokens_asked, connect: connect.map(Nanos), coalesced_reads, warnings,
             text: text(), reasoning_text: text(),
         }
     }

@@ -60,6 +60,7 @@ fn record(index: u32, ttft_ms: u64) -> RequestRecord {
     let after = |millis| scheduled + Nanos::from_millis(millis);
     let chunk = |at| Chunk {
         at: after(at),
+        at_kernel: Some(after(at)),
         kind: ChunkKind::Answer,
         tokens: None,
     };
@@ -70,7 +71,10 @@ fn record(index: u32, ttft_ms: u64) -> RequestRecord {
         scheduled,
         sent: Some(scheduled),
         headers: Some(after(1)),
-        chunks: vec![chunk(ttft_ms), chunk(ttft_ms + 10), chunk(ttft_ms + 20)],
+        chunks: [ttft_ms, ttft_ms + 10, ttft_ms + 20]
+            .map(chunk)
+            .into_iter()
+            .collect(),
         finish: Some(after(ttft_ms + 20)),
         end: Some(after(ttft_ms + 21)),
         outcome: Outcome::Ok,
@@ -84,7 +88,7 @@ fn record(index: u32, ttft_ms: u64) -> RequestRecord {
         token_source: TokenSource::Usage,
         input_tokens_planned: 16,
         output_tokens_asked: 3,
-        connected_fresh: false,
+        connect: None,
         coalesced_reads: 0,
         warnings: Vec::new(),
         text: None,

@@ -34,6 +34,28 @@ use sglang::SoFar;
 pub use quirks::{Limit, Quirks};
 pub use stream::{End, Flow, Head, Stream};
 
+/// When bytes arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// When they were read.
+    pub at: Nanos,
+    /// When the kernel received them, where it says so.
+    pub kernel: Option<Nanos>,
+}
+
+impl Moment {
+    /// The kernel's moment where there is one, else our own.
+    pub fn arrived(self) -> Nanos {
+        self.kernel.unwrap_or(self.at)
+    }
+}
+
+impl From<Nanos> for Moment {
+    fn from(at: Nanos) -> Self {
+        Self { at, kernel: None }
+    }
+}
+
 /// Who a response answers: the part of a record that is known before anything is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
@@ -101,16 +123,6 @@ pub(crate) fn route(api: Api, model: &str) -> Cow<'static, str> {
         Api::SglangGenerate => sglang::ROUTE,
         Api::LlamacppCompletion => llamacpp::ROUTE,
     })
-}
-
-/// The path of something that costs an engine nothing.
-pub(crate) fn light_route(api: Api) -> &'static str {
-    match api {
-        Api::OpenAiChat | Api::OpenAiCompletions | Api::OpenAiResponses => "v1/models",
-        Api::OllamaChat => "api/version",
-        Api::TritonGenerateStream => "v2/health/live",
-        Api::TgiGenerateStream | Api::SglangGenerate | Api::LlamacppCompletion => "health",
-    }
 }
 
 /// How the events of a dialect lie in the bytes.

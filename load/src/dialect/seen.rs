@@ -1,13 +1,13 @@
 //! What the events of one stream have said so far.
 
-use measure::request::{Chunk, ChunkKind, ErrorKind};
+use measure::request::{Chunk, ChunkKind, Chunks, ErrorKind};
 use measure::study::Api;
 use measure::units::Nanos;
 
 use super::event::{Choices, Counts, Piece, Told};
 use super::sglang::SoFar;
 use super::wire::refusal_text;
-use super::{Framing, framing, read};
+use super::{Framing, Moment, framing, read};
 use crate::sse::Event;
 
 /// Most bytes of answer or thinking kept of one request.
@@ -25,7 +25,7 @@ pub(super) struct Texts {
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     api: Api,
-    pub chunks: Vec<Chunk>,
+    pub chunks: Chunks,
     pub texts: Option<Texts>,
     pub finish: Option<Nanos>,
     pub finish_reason: Option<String>,
@@ -56,7 +56,7 @@ impl Seen {
     pub(super) fn new(api: Api, keep_text: bool, expected: u32) -> Self {
         Self {
             api,
-            chunks: Vec::with_capacity((expected as usize + 4).min(8192)),
+            chunks: Chunks::with_capacity((expected as usize + 4).min(8192)),
             texts: keep_text.then(Texts::default),
             finish: None,
             finish_reason: None,
@@ -78,7 +78,7 @@ impl Seen {
     }
 
     /// Takes in one event. `cut` says that the stream ended within it, so that it may be unreadable for a good reason.
-    pub(super) fn event(&mut self, at: Nanos, event: Event<'_>, cut: bool) {
+    pub(super) fn event(&mut self, at: Moment, event: Event<'_>, cut: bool) {
         if self.done.is_some() {
             return;
         }
@@ -118,9 +118,9 @@ impl Seen {
             .extend_from_slice(if line.len() < room { b"\n" } else { b"" });
     }
 
-    fn data(&mut self, at: Nanos, data: &[u8]) -> Result<(), String> {
+    fn data(&mut self, at: Moment, data: &[u8]) -> Result<(), String> {
         match data.trim_ascii() {
-            b"[DONE]" => self.done = Some(at),
+            b"[DONE]" => self.done = Some(at.at),
             // llama.cpp opens the answer to a batch of prompts with it.
             b"null" | b"" => {}
             json => {
@@ -133,7 +133,7 @@ impl Seen {
     }
 
     /// Events without blank lines between them arrive joined; each line is one.
-    fn lines(&mut self, at: Nanos, data: &[u8]) -> Option<()> {
+    fn lines(&mut self, at: Moment, data: &[u8]) -> Option<()> {
         if !data.contains(&b'\n') {
             return None;
         }
@@ -149,7 +149,7 @@ impl Seen {
         Some(())
     }
 
-    fn json(&mut self, at: Nanos, data: &[u8]) -> Result<(), String> {
+    fn json(&mut self, at: Moment, data: &[u8]) -> Result<(), String> {
         let mut kind = None;
         let texts = &mut self.texts;
         let mut on = |piece: Piece<'_>| {
@@ -168,12 +168,12 @@ impl Seen {
         Ok(())
     }
 
-    fn told(&mut self, at: Nanos, kind: Option<ChunkKind>, told: Told) {
+    fn told(&mut self, at: Moment, kind: Option<ChunkKind>, told: Told) {
         let running = told.usage.or(told.engine).and_then(|counts| counts.output);
         self.chunk(at, kind, running);
         self.counts(&told);
         if let Some(reason) = told.finish_reason {
-            self.finish.get_or_insert(at);
+            self.finish.get_or_insert(at.arrived());
             self.judge_reason(&reason, told.abort);
             self.finish_reason.get_or_insert(reason);
         }
@@ -181,18 +181,23 @@ impl Seen {
             self.fail(ErrorKind::InBandError, message);
         }
         if told.end {
-            self.finish.get_or_insert(at);
-            self.done = Some(at);
+            self.finish.get_or_insert(at.arrived());
+            self.done = Some(at.at);
         }
     }
 
-    fn chunk(&mut self, at: Nanos, kind: Option<ChunkKind>, count: Option<u32>) {
+    fn chunk(&mut self, at: Moment, kind: Option<ChunkKind>, count: Option<u32>) {
         if let Some(kind) = kind {
             let tokens = self
                 .running
                 .zip(count)
                 .map(|(before, now)| now.saturating_sub(before));
-            self.chunks.push(Chunk { at, kind, tokens });
+            self.chunks.push(Chunk {
+                at: at.at,
+                at_kernel: at.kernel,
+                kind,
+                tokens,
+            });
             self.running = count;
         } else if count.is_some() && self.running.is_some() {
             self.running = count;

@@ -8,7 +8,7 @@ use measure::units::Nanos;
 
 use super::seen::Seen;
 use super::wire::refusal_text;
-use super::{Asked, Framing, end_mark, framing};
+use super::{Asked, Framing, Moment, end_mark, framing};
 use crate::sse::{Event, TooLong};
 use crate::{ndjson, sse};
 
@@ -137,7 +137,8 @@ impl Stream {
     }
 
     /// A read brought bytes of the body.
-    pub fn bytes(&mut self, at: Nanos, bytes: &[u8]) -> Flow {
+    pub fn bytes(&mut self, moment: impl Into<Moment>, bytes: &[u8]) -> Flow {
+        let moment = moment.into();
         if self.end.is_some() {
             return Flow::Done;
         }
@@ -149,16 +150,16 @@ impl Stream {
         }
         let before = self.seen.chunks.len();
         let (decoder, seen) = (&mut self.decoder, &mut self.seen);
-        let decoded = decoder.push(bytes, &mut |event| seen.event(at, event, false));
+        let decoded = decoder.push(bytes, &mut |event| seen.event(moment, event, false));
         if self.seen.chunks.len() > before + 1 {
             self.coalesced_reads += 1;
         }
         if let Err(too_long) = decoded {
             self.seen
                 .fail(ErrorKind::MalformedEvent, too_long.to_string());
-            self.conclude(at, End::Clean);
+            self.conclude(moment.at, End::Clean);
         } else if self.seen.done.is_some() {
-            self.conclude(at, End::Clean);
+            self.conclude(moment.at, End::Clean);
         }
         if self.end.is_some() {
             Flow::Done
@@ -174,7 +175,7 @@ impl Stream {
         }
         if how == End::Clean && !self.is_refused() {
             let (decoder, seen) = (&mut self.decoder, &mut self.seen);
-            if let Err(too_long) = decoder.finish(&mut |event| seen.event(at, event, true)) {
+            if let Err(too_long) = decoder.finish(&mut |event| seen.event(at.into(), event, true)) {
                 self.seen
                     .fail(ErrorKind::MalformedEvent, too_long.to_string());
             }
@@ -187,9 +188,9 @@ impl Stream {
         self.seen.chunks.len()
     }
 
-    /// When the first token-bearing event was read.
+    /// When the first token-bearing event arrived.
     pub fn first_token(&self) -> Option<Nanos> {
-        Some(self.seen.chunks.first()?.at)
+        Some(self.seen.chunks.first()?.arrived())
     }
 
     /// Name and arguments of each tool call, by index; empty where texts are not kept.
@@ -309,7 +310,7 @@ impl Stream {
         self,
         asked: Asked,
         sent: Option<Nanos>,
-        connected_fresh: bool,
+        connect: Option<Nanos>,
     ) -> RequestRecord {
         let warnings = self.warnings();
         let Asked {
@@ -321,7 +322,8 @@ impl Stream {
             output_tokens,
         } = asked;
         let (end, outcome) = self.end.unzip();
-        let seen = self.seen;
+        let mut seen = self.seen;
+        seen.chunks.shrink_to_fit();
         let (output, token_source) = match (seen.usage_tokens, seen.engine_tokens) {
             (Some(n), _) => (Some(n), TokenSource::Usage),
             (None, Some(n)) => (Some(n), TokenSource::EngineFinal),
@@ -352,7 +354,7 @@ impl Stream {
             token_source,
             input_tokens_planned: input_tokens,
             output_tokens_asked: output_tokens,
-            connected_fresh,
+            connect,
             coalesced_reads: self.coalesced_reads,
             warnings,
             text,

@@ -32,7 +32,7 @@ fn read(api: Api, head: Head<'_>, reads: &[&[u8]], end: End) -> RequestRecord {
         stream.bytes(Nanos::from_millis(index as u64 + 1), bytes);
     }
     stream.end(Nanos::from_millis(reads.len() as u64 + 1), end);
-    stream.into_record(asked(), Some(Nanos::ZERO), false)
+    stream.into_record(asked(), Some(Nanos::ZERO), None)
 }
 
 /// Events in `data:` lines, one read each, then a clean end.
@@ -367,7 +367,7 @@ fn silence_before_the_head_is_a_stall_and_no_connection_has_its_own_name() {
     let ended = |end| {
         let mut stream = Stream::new(Api::OpenAiChat, false, 2);
         stream.end(Nanos::from_millis(3), end);
-        stream.into_record(asked(), Some(Nanos::ZERO), true)
+        stream.into_record(asked(), Some(Nanos::ZERO), Some(Nanos(1)))
     };
     assert_eq!(
         ended(End::Stalled(std::time::Duration::from_millis(3))).outcome,

@@ -95,7 +95,7 @@ impl Recording {
             let last = moments.last().map_or(Nanos::ZERO, |(at, _)| *at);
             stream.end(last, End::Clean);
         }
-        stream.into_record(asked(), Some(Nanos::ZERO), false)
+        stream.into_record(asked(), Some(Nanos::ZERO), None)
     }
 }
 

@@ -68,7 +68,7 @@ fn play(case: &Case, cut: Cut) -> (RequestRecord, Vec<(String, String)>) {
         output_tokens: 8,
     };
     (
-        stream.into_record(asked, Some(Nanos::ZERO), false),
+        stream.into_record(asked, Some(Nanos::ZERO), None),
         tool_calls,
     )
 }

@@ -33,7 +33,7 @@ fn engine(server: &Double) -> Engine {
     let options = EngineOptions {
         idle_timeout: MS(400),
         connect_timeout: MS(1000),
-        keep_text: false,
+        ..EngineOptions::default()
     };
     Engine::connect(&endpoint(server), options).expect("engine")
 }
@@ -197,7 +197,7 @@ async fn a_closed_loop_never_has_more_than_its_streams() {
     let fresh = run
         .records
         .iter()
-        .filter(|record| record.connected_fresh)
+        .filter(|record| record.connect.is_some())
         .count();
     assert!(fresh <= 4, "{fresh} connections opened inside the clock");
 }

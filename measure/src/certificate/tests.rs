@@ -124,7 +124,7 @@ fn an_engine_that_cannot_be_reached_is_not_the_clients_fault() {
 #[test]
 fn evidence_is_counted() {
     let mut records = late_by(|_| 0.1);
-    records[0].connected_fresh = true;
+    records[0].connect = Some(ms(1.0));
     records[1].coalesced_reads = 3;
     records[2].coalesced_reads = 2;
     let certificate = certify(&records, ClientEvidence::default());

@@ -1,11 +1,12 @@
 use super::*;
 use crate::testing::{answered, ms, sent};
 
-fn burst(at: Nanos, kinds: &[ChunkKind]) -> Vec<Chunk> {
+fn burst(at: Nanos, kinds: &[ChunkKind]) -> Chunks {
     kinds
         .iter()
         .map(|kind| Chunk {
             at,
+            at_kernel: None,
             kind: *kind,
             tokens: None,
         })
@@ -26,8 +27,15 @@ fn ttft_counts_from_sent_and_scheduled_ttft_from_the_slot() {
 #[test]
 fn thinking_is_a_first_token_and_no_first_answer() {
     let mut record = answered(0, 0.0, 10.0, &[20.0, 20.0]);
-    record.chunks[0].kind = ChunkKind::Reasoning;
-    record.chunks[1].kind = ChunkKind::Reasoning;
+    let thought = |(place, chunk): (usize, Chunk)| Chunk {
+        kind: [
+            ChunkKind::Reasoning,
+            ChunkKind::Reasoning,
+            ChunkKind::Answer,
+        ][place],
+        ..chunk
+    };
+    record.chunks = record.chunks.iter().enumerate().map(thought).collect();
     assert_eq!(
         (record.ttft(), record.ttfa()),
         (Some(ms(10.0)), Some(ms(50.0)))
@@ -168,4 +176,22 @@ fn error_names_are_those_of_json() {
     for kind in ErrorKind::ALL {
         assert_eq!(serde_json::to_value(kind).expect("json"), kind.name());
     }
+}
+
+#[test]
+fn the_kernel_s_moment_counts_where_there_is_one() {
+    let mut record = answered(0, 0.0, 100.0, &[20.0]);
+    let stamped = |chunk: Chunk| Chunk {
+        at_kernel: Some(Nanos(chunk.at.0 - ms(3.0).0)),
+        ..chunk
+    };
+    record.chunks = record.chunks.iter().map(stamped).collect();
+    assert_eq!(
+        (record.ttft(), record.read_ttft()),
+        (Some(ms(97.0)), Some(ms(100.0)))
+    );
+    assert_eq!(
+        record.chunks.first().and_then(|chunk| chunk.read_lag()),
+        Some(ms(3.0))
+    );
 }

@@ -4,12 +4,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use bytes::Bytes;
-use measure::request::{Chunk, ChunkKind, ErrorKind, Outcome, RequestRecord, TokenSource};
+use measure::request::{Chunk, ChunkKind, Chunks, ErrorKind, Outcome, RequestRecord, TokenSource};
 use measure::units::Nanos;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
 use super::{VERSION, VERSION_KEY};
+
+/// Version 1 knew neither the kernel's moments nor how long connections took to open.
+const READABLE: [&str; 2] = ["1", VERSION];
 
 /// Why a file cannot be read as records.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +53,10 @@ pub fn from_parquet(bytes: Bytes) -> Result<Vec<RequestRecord>, ReadError> {
             .value
             .clone()
     });
-    if version.as_deref() != Some(VERSION) {
+    if !version
+        .as_deref()
+        .is_some_and(|version| READABLE.contains(&version))
+    {
         return Err(ReadError::Version { found: version });
     }
     let mut records = Vec::new();
@@ -95,7 +101,7 @@ impl Batch {
                 "output_tokens_asked",
                 self.count("output_tokens_asked", row)?,
             )?,
-            connected_fresh: self.flag("connected_fresh", row)?,
+            connect: self.connect(row)?,
             coalesced_reads: self.must("coalesced_reads", self.count("coalesced_reads", row)?)?,
             warnings: self.warnings(row)?,
             text: self.word("text", row)?,
@@ -103,7 +109,7 @@ impl Batch {
         })
     }
 
-    fn chunks(&self, row: usize) -> Result<Vec<Chunk>, ReadError> {
+    fn chunks(&self, row: usize) -> Result<Chunks, ReadError> {
         let (at, kind, tokens) = (
             self.list("chunk_at_ns", row)?,
             self.list("chunk_kind", row)?,
@@ -121,9 +127,11 @@ impl Batch {
         if kind.len() != at.len() || tokens.len() != at.len() {
             return Err(ReadError::Column("chunk_kind"));
         }
-        let chunk = |((at, kind), tokens): ((&u64, &u8), Option<u32>)| {
+        let at_kernel = self.at_kernel(row, at.len())?;
+        let chunk = |(((at, kind), tokens), at_kernel): (((&u64, &u8), Option<u32>), _)| {
             Ok(Chunk {
                 at: Nanos(*at),
+                at_kernel,
                 kind: chunk_kind(*kind)?,
                 tokens,
             })
@@ -132,8 +140,30 @@ impl Batch {
             .iter()
             .zip(kind.values())
             .zip(tokens.iter())
+            .zip(at_kernel)
             .map(chunk)
             .collect()
+    }
+
+    /// The kernel's moments, as many as there are events; version 1 has none.
+    fn at_kernel(&self, row: usize, count: usize) -> Result<Vec<Option<Nanos>>, ReadError> {
+        const NAME: &str = "chunk_at_kernel_ns";
+        if self.0.column_by_name(NAME).is_none() {
+            return Ok(vec![None; count]);
+        }
+        let list = self.list(NAME, row)?;
+        let moments = list
+            .as_primitive_opt::<UInt64Type>()
+            .ok_or(ReadError::Column(NAME))?;
+        Ok(moments.iter().map(|at| at.map(Nanos)).collect())
+    }
+
+    /// How long opening a connection took; version 1 knows only that one was opened.
+    fn connect(&self, row: usize) -> Result<Option<Nanos>, ReadError> {
+        if self.0.column_by_name("connect_ns").is_some() {
+            return self.instant("connect_ns", row);
+        }
+        Ok(self.flag("connected_fresh", row)?.then_some(Nanos::ZERO))
     }
 
     fn warnings(&self, row: usize) -> Result<Vec<String>, ReadError> {

@@ -59,7 +59,7 @@ mod tests {
             "finish": null, "end": 1, "outcome": outcome, "error_detail": "no key", "http_status": status,
             "retry_after": null, "finish_reason": null, "prompt_tokens": null, "cached_tokens": null,
             "output_tokens": null, "token_source": "none", "input_tokens_planned": 1, "output_tokens_asked": 1,
-            "connected_fresh": false, "coalesced_reads": 0, "warnings": [], "text": null, "reasoning_text": null,
+            "connect": null, "coalesced_reads": 0, "warnings": [], "text": null, "reasoning_text": null,
         });
         let record: RequestRecord = serde_json::from_value(json).expect("a record");
         summarize(&[record], Discipline::OpenLoop, Failures::AsInfinity)

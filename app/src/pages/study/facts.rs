@@ -3,11 +3,11 @@
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use measure::arrival::Arrival;
-use measure::units::Rate;
 use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
 use measure::order::by_number;
 use measure::study::{EngineSpec, StudySpec};
+use measure::units::Rate;
 
 use super::Page;
 use crate::studio::{ConfigurationView, StudyView};

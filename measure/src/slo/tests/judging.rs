@@ -106,10 +106,14 @@ fn a_broken_threshold_weighs_more_than_a_missing_value() {
 #[test]
 fn thinking_counts_for_ttft_and_not_for_ttfa() {
     let mut record = answered(0, 0.0, 100.0, &[300.0]);
-    record.chunks[0].kind = ChunkKind::Reasoning;
+    let thought = |(place, chunk): (usize, Chunk)| Chunk {
+        kind: [ChunkKind::Reasoning, ChunkKind::Answer][place],
+        ..chunk
+    };
+    record.chunks = record.chunks.iter().enumerate().map(thought).collect();
     is("ttft<200ms", &record, Good::Yes);
     is("ttfa<200ms", &record, Good::No);
-    record.chunks.truncate(1);
+    record.chunks = record.chunks.iter().take(1).collect();
     is("ttfa<200ms", &record, Good::Undetermined);
 }
 
@@ -283,10 +287,13 @@ fn nothing_scheduled_cannot_be_told() {
 #[test]
 fn the_order_of_scores_does_not_matter() {
     let mut records = spread(30);
-    records
-        .iter_mut()
-        .take(30)
-        .for_each(|record| record.chunks[0].at = record.chunks[0].at + ms(800.0));
+    records.iter_mut().take(30).for_each(|record| {
+        let later = |chunk: Chunk| Chunk {
+            at: chunk.at + ms(800.0),
+            ..chunk
+        };
+        record.chunks = record.chunks.iter().map(later).collect();
+    });
     let mut turned = records.clone();
     turned.reverse();
     assert_eq!(
@@ -334,11 +341,12 @@ fn promises_combine_to_the_worse() {
 fn a_chunk_keeps_its_kind() {
     let chunk = Chunk {
         at: Nanos::ZERO,
+        at_kernel: None,
         kind: ChunkKind::ToolCall,
         tokens: Some(2),
     };
     let record = RequestRecord {
-        chunks: vec![chunk],
+        chunks: [chunk].into_iter().collect(),
         ..answered(0, 0.0, 0.0, &[])
     };
     assert_eq!(record.ttfa(), Some(Nanos::ZERO));

@@ -9,6 +9,7 @@ fn record(index: u64, outcome: Outcome) -> RequestRecord {
     let is_ok = outcome == Outcome::Ok;
     let chunk = |millis| Chunk {
         at: at(millis),
+        at_kernel: None,
         kind: ChunkKind::Answer,
         tokens: None,
     };
@@ -19,11 +20,11 @@ fn record(index: u64, outcome: Outcome) -> RequestRecord {
         scheduled: at(0),
         sent: Some(at(1)),
         headers: is_ok.then(|| at(3)),
-        chunks: if is_ok {
-            vec![chunk(21), chunk(31), chunk(41)]
-        } else {
-            vec![]
-        },
+        chunks: [21, 31, 41]
+            .map(chunk)
+            .into_iter()
+            .filter(|_| is_ok)
+            .collect(),
         finish: is_ok.then(|| at(41)),
         end: Some(at(42)),
         outcome,
@@ -41,7 +42,7 @@ fn record(index: u64, outcome: Outcome) -> RequestRecord {
         },
         input_tokens_planned: 8,
         output_tokens_asked: 3,
-        connected_fresh: false,
+        connect: None,
         coalesced_reads: 0,
         warnings: vec![],
         text: Some("a b c".into()),
