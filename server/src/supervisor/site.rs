@@ -162,6 +162,7 @@ impl Run<'_> {
             idle_timeout,
             connect_timeout: CONNECT,
             keep_text: false,
+            ..EngineOptions::default()
         };
         let made = tokio::task::spawn_blocking(move || Engine::connect(&endpoint, options)).await;
         match made {
