@@ -107,6 +107,7 @@ pub fn certificate(innocence: Innocence) -> Certificate {
         sent_over_offered: Some(1.0),
         fresh_connections: 2,
         coalesced_reads: 0,
+        reads: Default::default(),
         client: ClientEvidence::default(),
     }
 }

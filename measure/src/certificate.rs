@@ -7,6 +7,10 @@ use crate::request::RequestRecord;
 use crate::summary::rate;
 use crate::units::{Nanos, three_digits};
 
+mod reads; // did the client read in time
+
+pub use reads::Reads;
+
 /// The certificate's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,6 +58,9 @@ pub struct Certificate {
     pub fresh_connections: u32,
     /// Reads that carried more than one token-bearing event.
     pub coalesced_reads: u32,
+    /// How late the client read.
+    #[serde(default)]
+    pub reads: Reads,
     /// What the client saw of itself.
     pub client: ClientEvidence,
 }
@@ -78,6 +85,10 @@ mod thresholds {
     pub const POLL_SUSPECT: Nanos = Nanos::from_millis(5);
     /// p99 of the poll lag: as late as a whole 50 ms TPOT bound.
     pub const POLL_VOID: Nanos = Nanos::from_millis(50);
+    /// Share of the events whose moment the client blurred: beyond it a p99 of ITL is the client's.
+    pub const BLURRED_SUSPECT: f64 = 0.01;
+    /// As [`BLURRED_SUSPECT`]: beyond it a p95 is.
+    pub const BLURRED_VOID: f64 = 0.05;
     /// Share of the process's cores in use: beyond it the operating system decides when a socket is read. The process
     /// may hold the simulator too, so this alone never voids a point.
     pub const CPU_SUSPECT: f64 = 0.9;
@@ -92,10 +103,12 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
     lags.sort_unstable_by(f64::total_cmp);
     let lag = |p: f64| percentile_linear(&lags, p).map(|lag| Nanos(lag.round() as u64));
     let sent_over_offered = sent_over_offered(records);
+    let reads = Reads::of(records);
     let mut findings: Vec<(Innocence, String)> = [
         lag(99.0).and_then(|lag| late_sends(lag, records)),
         sent_over_offered.and_then(slow_sends),
-        client.poll_lag_p99.and_then(late_reads),
+        late_reads(&reads, client),
+        client.clock_was_set.then(clock_set),
         busy(client),
     ]
     .into_iter()
@@ -116,6 +129,7 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
             .filter(|record| record.connect.is_some())
             .count() as u32,
         coalesced_reads: records.iter().map(|record| record.coalesced_reads).sum(),
+        reads,
         client,
     }
 }
@@ -184,7 +198,24 @@ fn slow_sends(ratio: f64) -> Option<(Innocence, String)> {
     ))
 }
 
-fn late_reads(lag: Nanos) -> Option<(Innocence, String)> {
+/// Where the kernel says when bytes came, a late read blurs only what it takes together; else it is late itself.
+fn late_reads(reads: &Reads, client: ClientEvidence) -> Option<(Innocence, String)> {
+    if reads.by_kernel() && !client.clock_was_set {
+        let blurred = reads.blurred;
+        let innocence = graded(
+            blurred,
+            thresholds::BLURRED_SUSPECT,
+            thresholds::BLURRED_VOID,
+        )?;
+        let share = three_digits(100.0 * blurred);
+        return Some((
+            innocence,
+            format!(
+                "The client read {share} % of the events late and together with others, which blurs their ITL."
+            ),
+        ));
+    }
+    let lag = client.poll_lag_p99?;
     let innocence = graded(lag, thresholds::POLL_SUSPECT, thresholds::POLL_VOID)?;
     Some((
         innocence,
@@ -192,6 +223,11 @@ fn late_reads(lag: Nanos) -> Option<(Innocence, String)> {
             "The client read late: its own clock ticks came {lag} late at their 99th percentile."
         ),
     ))
+}
+
+fn clock_set() -> (Innocence, String) {
+    let text = "The wall clock of this host was set while the point ran: the kernel's time stamps may not fit together.";
+    (Innocence::Suspect, text.to_owned())
 }
 
 fn busy(client: ClientEvidence) -> Option<(Innocence, String)> {

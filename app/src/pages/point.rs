@@ -373,6 +373,17 @@ fn client(certificate: &Certificate) -> Html {
             certificate.coalesced_reads.to_string(),
         ),
         (
+            "Read after the kernel had it",
+            match certificate.reads.lag_max {
+                Some(_) => format!(
+                    "p99 {}, at most {}",
+                    span(certificate.reads.lag_p99),
+                    span(certificate.reads.lag_max)
+                ),
+                None => "unknown: the kernel does not say".into(),
+            },
+        ),
+        (
             "Load runtime polled late",
             format!(
                 "p99 {}, at most {}",

@@ -3,6 +3,7 @@
 mod case;
 mod double;
 mod engines;
+mod kernel; // when bytes arrive
 mod key;
 mod recorded;
 mod run;
