@@ -23,6 +23,7 @@ mod shard; // the threads that make the load
 mod socket; // when bytes arrive
 pub mod sse; // bytes to events
 mod timer; // absolute deadlines
+pub mod tokens; // how long is a text
 mod warmup; // before the clock
 
 pub use engine::{Engine, EngineError, EngineOptions};

@@ -105,7 +105,7 @@ impl Answer {
     }
 }
 
-struct Asker {
+pub(crate) struct Asker {
     http: Client,
     base: String,
     headers: HeaderMap,
@@ -115,7 +115,7 @@ struct Asker {
 
 impl Asker {
     /// Looks the host up on a thread that may block.
-    async fn made(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
+    pub(crate) async fn made(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
         let endpoint = endpoint.clone();
         let made = tokio::task::spawn_blocking(move || Self::new(&endpoint, limit)).await;
         made.unwrap_or_else(|lost| Err(EngineError::Runtime(lost.into())))
@@ -158,6 +158,22 @@ impl Asker {
 
     fn url(&self, path: &str) -> Result<Url, AddressError> {
         address::under(&self.base, path)
+    }
+
+    /// Posts JSON and reads JSON; what went wrong, in words.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        let url = self.url(path).map_err(|error| error.to_string())?;
+        let request = self.http.post(url).headers(self.headers.clone()).json(body);
+        let answer = request
+            .send()
+            .await
+            .map_err(|error| connection::chain(&error))?;
+        let status = answer.status();
+        if !status.is_success() {
+            return Err(format!("status {}", status.as_u16()));
+        }
+        let read = answer.json().await;
+        read.map_err(|error| connection::chain(&error))
     }
 
     async fn json(&self, path: &str) -> Option<Value> {

@@ -7,6 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 
 /// A stream of draws.
+#[derive(Clone)]
 pub struct Draws(Xoshiro256PlusPlus);
 
 impl Draws {

@@ -90,6 +90,9 @@ pub enum PromptError {
         /// The level.
         level: String,
     },
+    /// Lengths that cannot be counted.
+    #[error(transparent)]
+    Tokens(crate::tokens::TokenError),
     /// A body that is no JSON; not in practice.
     #[error("a request body could not be written")]
     Body(#[source] serde_json::Error),

@@ -5,6 +5,7 @@
 
 mod dataset; // files of prompts
 mod error; // why there are none
+mod fit; // lengths made right
 mod made_up; // text from a seed
 mod prompt_file; // JSONL of prompts
 mod script; // what a session says
@@ -16,6 +17,7 @@ mod words; // a dictionary
 pub use error::PromptError;
 pub use script::{Script, Writer};
 pub use sharegpt::check_sharegpt;
+pub(crate) use words::Words;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +31,8 @@ use measure::workload::Workload;
 
 use crate::dialect::Quirks;
 use crate::plan::{Body, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows};
+use crate::tokens::Counter;
 use wanted::Wanted;
-use words::Words;
 
 /// Bodies of a point that together have more bytes than this are written when they are due.
 const READY_BYTES: usize = 64 << 20;
@@ -50,7 +52,7 @@ mod purpose {
 }
 
 /// A point, as the study's plan has it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct PointSpec<'a> {
     /// What is asked.
     pub workload: &'a Workload,
@@ -75,6 +77,8 @@ pub struct PointSpec<'a> {
     pub model: &'a str,
     /// What the endpoint's requests may say.
     pub quirks: Quirks,
+    /// Counts tokens; `None` takes a word for a token.
+    pub counter: Option<&'a Counter>,
     /// See [`PointPlan::drain`].
     pub drain: Duration,
     /// Request ids are this, the session and the turn, joined by dashes.
@@ -106,17 +110,15 @@ struct Found {
 
 /// Makes a point's plan.
 pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
+    plan_with(spec, READY_BYTES)
+}
+
+/// Makes a plan whose bodies are written at once where they have at most so many bytes together.
+fn plan_with(spec: &PointSpec<'_>, at_once: usize) -> Result<PointPlan, PromptError> {
     if let (Level::Replay(_), false) = (spec.level, matches!(spec.workload, Workload::Trace(_))) {
         let level = spec.level.to_string();
         return Err(PromptError::NoTrace { level });
     }
-    let timed = starts_in_time(spec);
-    let wanted = Wanted::of(spec, timed.as_deref().map(<[Nanos]>::len));
-    let Found { sessions, rows } = found(spec, wanted)?;
-    let starts = timed.unwrap_or_else(|| {
-        let seed = derive(spec.seed.0, &[purpose::STARTS]);
-        arrival::starts(spec.arrival, spec.level, sessions.len(), seed)
-    });
     let writer = Arc::new(Writer {
         api: spec.api,
         model: spec.model.to_owned(),
@@ -124,7 +126,17 @@ pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
         words: Words::new(),
         real_answers: spec.workload.has_real_answers(),
     });
-    let ready = sessions.iter().map(|it| it.script.bytes()).sum::<usize>() <= READY_BYTES;
+    let timed = starts_in_time(spec);
+    let wanted = Wanted::of(spec, timed.as_deref().map(<[Nanos]>::len));
+    let Found { mut sessions, rows } = found(spec, wanted)?;
+    let starts = timed.unwrap_or_else(|| {
+        let seed = derive(spec.seed.0, &[purpose::STARTS]);
+        arrival::starts(spec.arrival, spec.level, sessions.len(), seed)
+    });
+    if let Some(counter) = spec.counter {
+        fit::fit(&mut sessions, counter, &writer)?;
+    }
+    let ready = sessions.iter().map(|it| it.script.bytes()).sum::<usize>() <= at_once;
     let pen = Pen {
         writer: &writer,
         ready,
@@ -147,6 +159,7 @@ pub fn plan_point(spec: &PointSpec<'_>) -> Result<PointPlan, PromptError> {
         made: Made {
             rows,
             real_answers: writer.real_answers,
+            length_source: spec.counter.map(Counter::source).unwrap_or_default(),
             ..Made::default()
         },
     })

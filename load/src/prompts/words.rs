@@ -37,12 +37,12 @@ win wind window winter wish with woman wonder wood word work world would write y
 pub(crate) struct Words(Vec<&'static str>);
 
 impl Words {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(WORDS.split_ascii_whitespace().collect())
     }
 
     /// Writes so many words, drawn one by one and joined by blanks.
-    pub(super) fn write(&self, draws: &mut Draws, words: u32, text: &mut String) {
+    pub(crate) fn write(&self, draws: &mut Draws, words: u32, text: &mut String) {
         text.reserve(words as usize * 6);
         for index in 0..words {
             if index > 0 {

@@ -253,6 +253,7 @@ fn plan(
         api,
         model,
         quirks: Quirks::default(),
+        counter: None,
         drain: Duration::from_millis(spec.drain_ms),
         request_id_prefix: prefix,
     };

@@ -86,6 +86,7 @@ impl Try<'_> {
             api: Api::OpenAiCompletions,
             model: "m",
             quirks: Quirks::default(),
+            counter: None,
             drain: Duration::ZERO,
             request_id_prefix: "p",
         };
@@ -389,6 +390,7 @@ fn only_traces_have_a_speed() {
         api: Api::OpenAiChat,
         model: "m",
         quirks: Quirks::default(),
+        counter: None,
         drain: Duration::ZERO,
         request_id_prefix: "p",
     };
