@@ -167,13 +167,12 @@ impl Asker {
         let answer = request
             .send()
             .await
-            .map_err(|error| connection::chain(&error))?;
+            .map_err(|error| client::chain(&error))?;
         let status = answer.status();
         if !status.is_success() {
             return Err(format!("status {}", status.as_u16()));
         }
-        let read = answer.json().await;
-        read.map_err(|error| connection::chain(&error))
+        answer.json().await.map_err(|error| client::chain(&error))
     }
 
     async fn json(&self, path: &str) -> Option<Value> {

@@ -107,13 +107,32 @@ impl Fitting<'_> {
                 }
             }
         }
+        self.fit_answers(sessions, streams, turn)
+    }
+
+    /// A turn's answers as they stand in the history. A made-up one that is the last is never sent; a given one says how
+    /// many tokens are asked.
+    fn fit_answers(
+        &self,
+        sessions: &mut [Session],
+        streams: &mut [Draws],
+        turn: usize,
+    ) -> Result<(), PromptError> {
         let joined = self.lead(false);
-        self.fit_messages(sessions, streams, |script| {
-            // The last answer is never sent.
+        let counts = self.fit_messages(sessions, streams, |script| {
             let later = turn + 1 < script.lines.len();
-            let line = script.lines.get_mut(turn).filter(|_| later)?;
-            Some((&mut line.answer, joined, Some(line.lengths.answer)))
+            let line = script.lines.get_mut(turn)?;
+            let sent = later || line.asks_history;
+            sent.then_some((&mut line.answer, joined, Some(line.history)))
         })?;
+        for (session, count) in sessions.iter_mut().zip(counts) {
+            if let (Some(line), Some(count)) = (session.script.lines.get_mut(turn), count) {
+                line.history = count;
+                if line.asks_history {
+                    line.lengths.answer = count.max(1);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -182,7 +201,7 @@ impl Fitting<'_> {
                 let Some(message) = &mut messages[place] else {
                     continue;
                 };
-                if message.take(count, self.counter.is_exact()) {
+                if message.take(count, self.counter.is_exact(), self.per_word) {
                     still.push(place);
                 }
             }
@@ -276,7 +295,7 @@ fn is_made_up(pieces: &[Piece]) -> bool {
 
 impl Message<'_> {
     /// Notes a count and mends the text; whether it is worth counting again.
-    fn take(&mut self, count: u32, exact: bool) -> bool {
+    fn take(&mut self, count: u32, exact: bool, per_word: f64) -> bool {
         let target = self.target.unwrap_or(count);
         let off = count.abs_diff(target);
         let nearer = self.best.as_ref().is_none_or(|(best, ..)| off < *best);
@@ -288,11 +307,11 @@ impl Message<'_> {
         if off == 0 || !exact {
             return false;
         }
-        self.mend(i64::from(target) - i64::from(count))
+        self.mend(i64::from(target) - i64::from(count), per_word)
     }
 
     /// Adds or takes away at the end, first words, then fillers; whether that changed anything.
-    fn mend(&mut self, more: i64) -> bool {
+    fn mend(&mut self, more: i64, per_word: f64) -> bool {
         let before = (self.pieces.clone(), self.fill);
         self.tries += 1;
         let mut pieces = std::mem::take(self.pieces).into_vec();
@@ -303,9 +322,9 @@ impl Message<'_> {
         match (self.tries <= TRIES / 3, more) {
             (false, 0..) => self.fill = (fill + more) as u32,
             (false, _) if 0 < fill => self.fill = (fill + more).max(0) as u32,
-            // A word too many may be two tokens; what is then missing is filled.
-            (false, _) => shift(&mut pieces, -1),
-            (true, _) => shift(&mut pieces, more),
+            // No word is less than a token; what is then missing is filled.
+            (false, _) => shift(&mut pieces, more),
+            (true, _) => shift(&mut pieces, (more as f64 / per_word).round() as i64),
         }
         if 0 < self.fill {
             let fillers = vec![FILLER; self.fill as usize].join(" ");

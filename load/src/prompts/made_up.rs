@@ -28,6 +28,8 @@ pub(super) fn scripts(
 fn script(stream: u64, turns: &[TurnLengths]) -> Script {
     let lines = turns.iter().map(|lengths| Line {
         lengths: *lengths,
+        history: lengths.answer,
+        asks_history: false,
         said: [Said::by_user([Piece::Own(lengths.user)])].into(),
         answer: [Piece::Own(lengths.answer)].into(),
     });

@@ -261,7 +261,7 @@ impl Pen<'_> {
                 },
                 not_before: due.get(turn).copied().unwrap_or_default(),
             });
-            context = context.saturating_add(line.lengths.answer);
+            context = context.saturating_add(line.history);
         }
         let start = due.first().copied().unwrap_or(start);
         Ok(PlannedSession { start, turns })

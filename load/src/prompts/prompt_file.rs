@@ -181,6 +181,8 @@ pub(super) fn single(said: &Messages, answer: u32, stream: u64) -> Script {
         stream,
         lines: vec![Line {
             lengths,
+            history: 0,
+            asks_history: false,
             said: said.collect(),
             answer: [].into(),
         }],

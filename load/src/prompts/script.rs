@@ -42,6 +42,10 @@ impl Said {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub lengths: TurnLengths,
+    /// Tokens of the data set's answer, as it stands in the history.
+    pub history: u32,
+    /// Whether as many tokens are asked as the data set's answer has, however they are counted.
+    pub asks_history: bool,
     pub said: Box<[Said]>,
     pub answer: Box<[Piece]>,
 }

@@ -262,6 +262,8 @@ fn script(row: Row, rules: &Rules, stream: u64) -> Script {
         pieces.push(Piece::Given(user.into()));
         Line {
             lengths,
+            history: tokens(&answer),
+            asks_history: rules.output.is_none(),
             said: [Said::by_user(pieces)].into(),
             answer: [Piece::Given(answer.into())].into(),
         }

@@ -170,6 +170,8 @@ impl Writing {
                     answer: row.output,
                     think: Nanos::ZERO,
                 },
+                history: row.output,
+                asks_history: false,
                 said: [Said::by_user(self.pieces(row, user))].into(),
                 answer: [Piece::Own(row.output)].into(),
             }

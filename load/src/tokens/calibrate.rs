@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use measure::sampling::Draws;
+use measure::study::Endpoint;
 use measure::summary::Discipline;
 use measure::units::Nanos;
 use tokio_util::sync::CancellationToken;
@@ -36,12 +37,12 @@ pub struct Calibration {
 /// Asks the engine; `None` where it does not say how long prompts were. `counter` counts the words, where there is one.
 pub async fn calibrate(
     engine: &Engine,
-    model: &str,
+    endpoint: &Endpoint,
     quirks: Quirks,
     counter: Option<&Counter>,
 ) -> Option<Calibration> {
     let texts = texts();
-    let plan = plan(engine, model, quirks, &texts)?;
+    let plan = plan(endpoint, quirks, &texts)?;
     let run = run_point(engine, plan, Arc::new(()), CancellationToken::new());
     let run = tokio::time::timeout(PATIENCE, run).await.ok()?.ok()?;
     let seen: Vec<f64> = run
@@ -55,7 +56,7 @@ pub async fn calibrate(
     let between = f64::from(WORDS[1] - WORDS[0]);
     let per_word = (many - few) / between;
     let counted = counter.filter(|counter| counter.is_exact());
-    let counted = counted.map(|counter| tokio::task::block_in_place(|| counter.count(&texts)));
+    let counted = counted.map(|counter| counter.count(&texts));
     let content = match counted {
         Some(counts) => f64::from(*counts.ok()?.first()?),
         None => per_word * f64::from(WORDS[0]),
@@ -78,13 +79,13 @@ fn texts() -> [String; 2] {
     })
 }
 
-fn plan(engine: &Engine, model: &str, quirks: Quirks, texts: &[String; 2]) -> Option<PointPlan> {
+fn plan(endpoint: &Endpoint, quirks: Quirks, texts: &[String; 2]) -> Option<PointPlan> {
     let session = |(index, text): (usize, &String)| {
         let messages = [Message {
             role: "user",
             content: text,
         }];
-        let body = dialect::body(engine.api, model, &messages, 1, quirks).ok()?;
+        let body = dialect::body(endpoint.api, &endpoint.model, &messages, 1, quirks).ok()?;
         let request = PlannedRequest {
             request_id: RequestId {
                 prefix: "calibration".into(),

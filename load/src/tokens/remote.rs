@@ -48,7 +48,16 @@ impl Remote {
         let Some(runtime) = &self.runtime else {
             return Ok(Vec::new());
         };
-        runtime.block_on(self.count_all(texts))
+        // A thread of its own: the caller's may belong to another runtime.
+        let counted = std::thread::scope(|scope| {
+            let counting = scope.spawn(|| runtime.block_on(self.count_all(texts)));
+            counting.join()
+        });
+        counted.unwrap_or_else(|_| {
+            Err(TokenError::Engine {
+                why: "counting was interrupted".into(),
+            })
+        })
     }
 
     async fn count_all(&self, texts: &[String]) -> Result<Vec<u32>, TokenError> {

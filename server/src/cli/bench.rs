@@ -1,5 +1,6 @@
 //! `goodput bench`: one point, without a server.
 
+mod lengths; // who counts tokens
 mod out; // where the JSON goes
 mod report; // what scripts and people read
 mod traffic; // what is sent and when
@@ -15,15 +16,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use load::address::AddressError;
 use load::dialect::Quirks;
 use load::{
-    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
+    Engine, EngineError, EngineOptions, Made, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
 use measure::study::{Api, Endpoint};
-use measure::units::Seed;
+use measure::units::{Nanos, Seed};
 use measure::workload::Workload;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
+use lengths::{Counting, LengthArgs, notes};
 use out::Out;
 use report::Report;
 use traffic::{Bounds, Traffic};
@@ -46,6 +49,8 @@ pub(super) struct BenchArgs {
     model: Option<String>,
     #[command(flatten)]
     traffic: Traffic,
+    #[command(flatten)]
+    lengths: LengthArgs,
     /// Everything random follows from it
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -83,25 +88,44 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let out = args.json.as_deref().map(Out::check).transpose();
     let out = out.map_err(bad)?;
     let endpoint = args.endpoint().await?;
-    let plan = plan(&args, &workload, bounds, &endpoint)?;
-    let discipline = plan.discipline;
-    let run = run(&args, &endpoint, plan).await?;
-    let report = Report::of(&run, discipline);
-    print!(
-        "{}",
-        report.block(
-            args.traffic.level(&workload).rate(),
-            args.traffic.concurrency
-        )
-    );
+    let engine = connect(&args, &endpoint)?;
+    let asks = !args.no_probe;
+    let counting = args.lengths.counting(&engine, &endpoint, asks).await?;
+    let mut plan = plan(&args, (&workload, bounds), &endpoint, &counting)?;
+    let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
+    let run = run(&engine, plan).await?;
+    made.steady_ns = args.traffic.steady(&run);
+    let steady = made.steady_ns.map(|window| within(&run, window));
+    let report = Report::of(steady.as_ref().unwrap_or(&run), discipline);
+    let level = args.traffic.level(&workload);
+    print!("{}", report.block(level.rate(), args.traffic.concurrency));
+    notes(&made).iter().for_each(|note| println!("{note}"));
     if let Some(out) = out {
-        let json = report.json(&run.records, args.text).to_string();
-        out.write(json.as_bytes())
+        let mut json = report.json(&run.records, args.text);
+        json["workload"] = json!({
+            "name": workload.to_string(),
+            "spec": workload,
+            "arrival": args.traffic.arrival(),
+            "level": level,
+            "seed": Seed(args.seed),
+            "made": made,
+        });
+        out.write(json.to_string().as_bytes())
             .map_err(|error| Failure::new(FAILED, error))?;
     }
     match report.why_nothing() {
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
+    }
+}
+
+/// The run as its figures see it, where they are of a part of it.
+fn within(run: &PointRun, (from, to): (Nanos, Nanos)) -> PointRun {
+    let records = run.records.iter();
+    let records = records.filter(|record| from <= record.scheduled && record.scheduled <= to);
+    PointRun {
+        records: records.cloned().collect(),
+        ..*run
     }
 }
 
@@ -168,9 +192,9 @@ fn choose(named: Option<&str>, served: &[String]) -> Result<String, String> {
 
 fn plan(
     args: &BenchArgs,
-    workload: &Workload,
-    (length, duration): Bounds,
+    (workload, (length, duration)): (&Workload, Bounds),
     endpoint: &Endpoint,
+    counting: &Counting,
 ) -> Result<PointPlan, Failure> {
     let prefix = format!("bench-{}", args.seed);
     let spec = PointSpec {
@@ -185,30 +209,35 @@ fn plan(
         api: endpoint.api,
         model: &endpoint.model,
         quirks: Quirks::default(),
+        counter: counting.counter.as_ref(),
         drain: Duration::from_millis(args.drain_ms),
         request_id_prefix: &prefix,
     };
     let plan = load::plan_point(&spec).map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
     Ok(PointPlan {
         concurrency: plan.concurrency.or(args.traffic.concurrency),
+        made: counting.tell(plan.made),
         ..plan
     })
 }
 
-async fn run(args: &BenchArgs, endpoint: &Endpoint, plan: PointPlan) -> Result<PointRun, Failure> {
+fn connect(args: &BenchArgs, endpoint: &Endpoint) -> Result<Engine, Failure> {
     let options = EngineOptions {
         idle_timeout: Duration::from_millis(args.idle_timeout_ms),
         keep_text: args.text,
         ..EngineOptions::default()
     };
-    let engine = Engine::connect(endpoint, options).map_err(connect_failed)?;
+    Engine::connect(endpoint, options).map_err(connect_failed)
+}
+
+async fn run(engine: &Engine, plan: PointPlan) -> Result<PointRun, Failure> {
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let watch_keys = tokio::spawn(async move {
         asked_to_end().await;
         stopping.cancel();
     });
-    let run = load::run_point(&engine, plan, Arc::new(Counter), stop).await;
+    let run = load::run_point(engine, plan, Arc::new(Counter), stop).await;
     watch_keys.abort();
     run.map_err(|error| Failure::new(NOT_USABLE, error))
 }

@@ -202,7 +202,10 @@ impl Side {
     /// Scores of a level, its repeats one after another, with a reason where its latencies mean nothing.
     fn level(&self, level: Level) -> Option<(Vec<Score>, Option<&'static str>)> {
         let mut pooled = Vec::new();
-        let mut why_not = None;
+        let real = self.spec.workload.has_real_answers();
+        let mut why_not = real.then_some(
+            "of sessions that carry the engine's own answers, so that no other was asked the same",
+        );
         let mut end = Nanos::ZERO;
         for point in self.view.points.iter().filter(|point| point.level == level) {
             let (Some(scores), Some(summary), Some(certificate)) = (

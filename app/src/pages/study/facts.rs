@@ -266,13 +266,13 @@ fn arrival(arrival: Arrival) -> String {
         }
         Arrival::LinearRamp { from } => {
             format!(
-                "Poisson, the rate growing evenly from {} to the level's",
+                "Poisson, the rate going evenly from {} to the level's; each point stands at its mean rate",
                 number(from)
             )
         }
         Arrival::ExponentialRamp { from } => {
             format!(
-                "Poisson, the rate growing by a factor from {} to the level's",
+                "Poisson, the rate going by a steady factor from {} to the level's; each point stands at its mean rate",
                 number(from)
             )
         }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use load::PointRun;
 use measure::arrival::{Arrival, Burstiness};
 use measure::study::PointLength;
-use measure::units::{Level, Speed};
+use measure::units::{Level, Nanos, Speed};
 use measure::workload::{Answers, Lengths, ShareGptFilter, Trace, Workload};
 
 mod text; // lengths, sources and windows as they are typed
@@ -39,6 +40,9 @@ pub(super) struct Traffic {
     /// Seconds in which requests begin, instead of a number of requests (which then is the most)
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     duration: Option<Duration>,
+    /// Leave requests due in the first seconds out of the figures, while the engine fills up; they are sent and recorded
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
+    ramp_in: Option<Duration>,
     /// synthetic, shared-prefix, sharegpt-shaped, sharegpt:FILE, prompts:FILE (JSONL), or a trace: azure:FILE, mooncake:FILE, burstgpt:FILE, trace:FILE (JSONL)
     #[arg(long, value_name = "SOURCE", default_value = "synthetic", value_parser = parse_source)]
     workload: Source,
@@ -108,6 +112,13 @@ impl Traffic {
 
     pub(super) fn arrival(&self) -> Arrival {
         self.burstiness.map_or(self.arrival, Arrival::Gamma)
+    }
+
+    /// The part of a run whose requests are counted, where that is not all of it: after the ramp-in, up to the last one due.
+    pub(super) fn steady(&self, run: &PointRun) -> Option<(Nanos, Nanos)> {
+        let from = Nanos::from_secs_f64(self.ramp_in?.as_secs_f64());
+        let last = run.records.iter().map(|record| record.scheduled).max();
+        Some((from, last?.max(from)))
     }
 
     pub(super) fn bounds(&self, workload: &Workload) -> Result<Bounds, String> {
