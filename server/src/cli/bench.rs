@@ -16,7 +16,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use load::address::AddressError;
 use load::dialect::Quirks;
 use load::{
-    Engine, EngineError, EngineOptions, Made, Observer, PointPlan, PointRun, PointSpec, ProbeError,
+    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
 use measure::study::{Api, Endpoint};
 use measure::units::{Nanos, Seed};
