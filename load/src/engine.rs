@@ -11,13 +11,26 @@ use http::header::{
 };
 use http::{Method, Request, Uri};
 use http_body_util::Full;
+use rustls::pki_types::ServerName;
 use url::Url;
 
 use crate::address::{self, AddressError};
-use crate::connection::Target;
+use crate::connect::Target;
 use crate::dialect;
 use crate::exchange::Habits;
 use crate::shard::{self, Shard};
+use crate::tls::{self, TlsError, Trust};
+
+/// How an engine is reached: everything but where it is.
+#[derive(Clone, Debug, Default)]
+pub struct Wire {
+    /// Whose certificates are believed.
+    pub trust: Trust,
+    /// HTTP/2, and nothing else; moments are then those of our own reading alone.
+    pub http2: bool,
+    /// An HTTP proxy: a tunnel to an encrypted engine, a forwarder to another.
+    pub proxy: Option<Url>,
+}
 
 /// How patient a client is, and what it keeps.
 #[derive(Clone, Debug)]
@@ -28,6 +41,8 @@ pub struct EngineOptions {
     pub connect_timeout: Duration,
     /// Keep answers and thinking in the records.
     pub keep_text: bool,
+    /// How the engine is reached.
+    pub wire: Wire,
     /// Take the time of arrival from the kernel, where it offers it.
     pub kernel_time: bool,
 }
@@ -38,6 +53,7 @@ impl Default for EngineOptions {
             idle_timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
             keep_text: false,
+            wire: Wire::default(),
             kernel_time: true,
         }
     }
@@ -61,6 +77,9 @@ pub enum EngineError {
         /// The header.
         name: String,
     },
+    /// The settings of encrypted connections.
+    #[error(transparent)]
+    Tls(TlsError),
     /// The HTTP client of the probe.
     #[error("the HTTP client could not be made")]
     Client(#[source] reqwest::Error),
@@ -100,13 +119,8 @@ impl Engine {
         raise_file_limit();
         let route = dialect::route(endpoint.api, &endpoint.model);
         let route = address::under(&endpoint.url, &route).map_err(EngineError::Address)?;
-        let addresses = address::resolve(&route).map_err(EngineError::Address)?;
-        let calls = Calls::new(&route, headers(endpoint)?);
-        let target = Target {
-            addresses,
-            connect_timeout: options.connect_timeout,
-            kernel_time: options.kernel_time,
-        };
+        let target = target(&route, &options)?;
+        let calls = Calls::new(&route, &options.wire, headers(endpoint)?);
         let shards = shard::start_all(&target).map_err(EngineError::Runtime)?;
         let habits = Habits {
             api: endpoint.api,
@@ -121,6 +135,46 @@ impl Engine {
     }
 }
 
+/// Where connections lead. The engine's own addresses are checked even where a proxy stands before them.
+fn target(route: &Url, options: &EngineOptions) -> Result<Target, EngineError> {
+    let wire = &options.wire;
+    let mut addresses = address::resolve(route).map_err(EngineError::Address)?;
+    if let Some(proxy) = &wire.proxy {
+        addresses = address::resolve(proxy).map_err(EngineError::Address)?;
+    }
+    let encrypted = route.scheme() == "https";
+    let tls = if encrypted {
+        Some(encryption(route, wire)?)
+    } else {
+        None
+    };
+    let port = route.port_or_known_default().unwrap_or(443);
+    let tunnel = wire.proxy.as_ref().filter(|_| encrypted);
+    Ok(Target {
+        addresses,
+        tls,
+        tunnel: tunnel.map(|_| format!("{}:{port}", route.host_str().unwrap_or_default())),
+        http2: wire.http2,
+        connect_timeout: options.connect_timeout,
+        kernel_time: options.kernel_time,
+    })
+}
+
+fn encryption(
+    route: &Url,
+    wire: &Wire,
+) -> Result<(Arc<rustls::ClientConfig>, ServerName<'static>), EngineError> {
+    let protocol: &[u8] = if wire.http2 { b"h2" } else { b"http/1.1" };
+    let config = tls::config(&wire.trust, &[protocol]).map_err(EngineError::Tls)?;
+    let host = route.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let server = ServerName::try_from(host.to_owned());
+    let server = server.map_err(|_| EngineError::Header {
+        name: "host".into(),
+    })?;
+    Ok((config, server))
+}
+
 /// Makes requests for one endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
@@ -133,11 +187,18 @@ pub(crate) struct Calls {
 pub(crate) struct Call(Request<Full<Bytes>>);
 
 impl Calls {
-    fn new(route: &Url, mut headers: HeaderMap) -> Self {
-        let path = &route[url::Position::BeforePath..url::Position::AfterQuery];
+    fn new(route: &Url, wire: &Wire, mut headers: HeaderMap) -> Self {
+        // A forwarding proxy and HTTP/2 are told the whole URL.
+        let forwarded = wire.proxy.is_some() && route.scheme() == "http";
+        let from = if forwarded || wire.http2 {
+            url::Position::BeforeScheme
+        } else {
+            url::Position::BeforePath
+        };
+        let path = &route[from..url::Position::AfterQuery];
         let host = &route[url::Position::BeforeHost..url::Position::AfterPort];
         let fixed = [
-            (HOST, host),
+            (HOST, if wire.http2 { "" } else { host }),
             (ACCEPT, "*/*"),
             (CONTENT_TYPE, "application/json"),
             (
@@ -146,7 +207,7 @@ impl Calls {
             ),
         ];
         for (name, value) in fixed {
-            if let Ok(value) = HeaderValue::from_str(value) {
+            if let (false, Ok(value)) = (value.is_empty(), HeaderValue::from_str(value)) {
                 headers.entry(name).or_insert(value);
             }
         }

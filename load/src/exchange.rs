@@ -11,10 +11,13 @@ use measure::units::Nanos;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
-use crate::connection::{Link, Pool, broken};
+use crate::connect::ConnectError;
 use crate::dialect::{Asked, End, Flow, Head, Stream};
 use crate::engine::Call;
+use crate::fault::broken;
+use crate::link::Link;
 use crate::plan::PlannedRequest;
+use crate::pool::Pool;
 use crate::progress::Gauges;
 
 /// How long a finished response may take to end, so that its connection can be used again, before that happens behind
@@ -118,21 +121,32 @@ impl Reading<'_> {
     /// An idle connection, or a new one and how long that took to open. Opening is the client's own affair: it comes
     /// before `sent`, and shows as dispatch lag.
     async fn connection(&mut self, give_up: &mut GiveUp) -> (Option<Link>, Option<Nanos>) {
-        if let Some(link) = self.lane.pool.take().await {
-            return (Some(link), None);
-        }
+        let pool = self.lane.pool;
+        let kept = pool.take().await;
+        let fresh = kept.is_none();
         let clock = self.lane.clock;
         let began = clock.now();
-        let end = tokio::select! {
-            biased;
-            opened = self.lane.pool.open() => match opened {
-                Ok(link) => return (Some(link), Some(clock.now().since(began))),
-                Err(error) => End::ConnectFailed(error.to_string()),
-            },
-            why = give_up.told() => End::Cancelled(why.into()),
+        let connecting = async {
+            let mut link = match kept {
+                Some(link) => link,
+                None => pool.open().await?,
+            };
+            link.ready().await?;
+            Ok::<Link, ConnectError>(link)
         };
-        self.stream.end(clock.now(), end);
-        (None, Some(clock.now().since(began)))
+        let (link, end) = tokio::select! {
+            biased;
+            opened = connecting => match opened {
+                Ok(link) => (Some(link), None),
+                Err(error) => (None, Some(End::ConnectFailed(error.to_string()))),
+            },
+            why = give_up.told() => (None, Some(End::Cancelled(why.into()))),
+        };
+        let now = clock.now();
+        if let Some(end) = end {
+            self.stream.end(now, end);
+        }
+        (link, fresh.then(|| now.since(began)))
     }
 
     async fn exchange(&mut self, mut link: Link, call: Call, give_up: &mut GiveUp) {

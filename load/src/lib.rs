@@ -6,13 +6,16 @@
 pub mod address; // where load may go
 mod client; // HTTP beside the load
 mod clock; // nanoseconds since the start
-mod connection; // HTTP, as a measurement needs it
+mod connect; // from an address to a connection
 pub mod dialect; // events to what they mean
 pub mod engine; // a client for one endpoint
 mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
+mod fault; // what it means that an exchange broke off
+mod link; // one connection
 pub mod ndjson; // lines to events
 pub mod plan; // what a point sends, and when
+mod pool; // connections of a thread
 pub mod probe; // what is behind a URL
 pub mod progress; // what a watcher sees
 pub mod prompts; // prompts and bodies, from a seed
@@ -23,14 +26,16 @@ mod shard; // the threads that make the load
 mod socket; // when bytes arrive
 pub mod sse; // bytes to events
 mod timer; // absolute deadlines
+pub mod tls; // whose certificates are believed
 pub mod tokens; // how long is a text
 mod warmup; // before the clock
 
-pub use engine::{Engine, EngineError, EngineOptions};
+pub use engine::{Engine, EngineError, EngineOptions, Wire};
 pub use plan::{
     Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
 };
-pub use probe::{NoModels, Probe, ProbeError, probe, reset_prefix_cache};
+pub use probe::{NoModels, Probe, ProbeError, probe, probe_over, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{PointSpec, PromptError, check_sharegpt, plan_point};
 pub use runner::{PointError, PointRun, run_point};
+pub use tls::{TlsError, Trust};

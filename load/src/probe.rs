@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::address::{self, AddressError};
 use crate::client;
-use crate::engine::{self, EngineError};
+use crate::engine::{self, EngineError, Wire};
 
 pub use error::{NoModels, ProbeError};
 
@@ -46,7 +46,16 @@ pub struct Probe {
 
 /// Finds out what is behind an endpoint's URL, within `limit`.
 pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeError> {
-    let asker = Asker::made(endpoint, limit)
+    probe_over(endpoint, Wire::default(), limit).await
+}
+
+/// As [`probe`], over a connection that is made in a way of its own.
+pub async fn probe_over(
+    endpoint: &Endpoint,
+    wire: Wire,
+    limit: Duration,
+) -> Result<Probe, ProbeError> {
+    let asker = Asker::made(endpoint, wire, limit)
         .await
         .map_err(ProbeError::Endpoint)?;
     let asked = tokio::time::timeout(limit, asker.probe()).await;
@@ -56,7 +65,7 @@ pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeE
 /// Asks an engine to forget its prefix cache; true when it confirmed.
 pub async fn reset_prefix_cache(endpoint: &Endpoint) -> bool {
     let limit = Duration::from_secs(30);
-    let Ok(asker) = Asker::made(endpoint, limit).await else {
+    let Ok(asker) = Asker::made(endpoint, Wire::default(), limit).await else {
         return false;
     };
     let asked = tokio::time::timeout(limit, async {
@@ -115,18 +124,22 @@ pub(crate) struct Asker {
 
 impl Asker {
     /// Looks the host up on a thread that may block.
-    pub(crate) async fn made(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
+    pub(crate) async fn made(
+        endpoint: &Endpoint,
+        wire: Wire,
+        limit: Duration,
+    ) -> Result<Self, EngineError> {
         let endpoint = endpoint.clone();
-        let made = tokio::task::spawn_blocking(move || Self::new(&endpoint, limit)).await;
+        let made = tokio::task::spawn_blocking(move || Self::new(&endpoint, &wire, limit)).await;
         made.unwrap_or_else(|lost| Err(EngineError::Runtime(lost.into())))
     }
 
-    fn new(endpoint: &Endpoint, limit: Duration) -> Result<Self, EngineError> {
+    fn new(endpoint: &Endpoint, wire: &Wire, limit: Duration) -> Result<Self, EngineError> {
         let base = endpoint.url.clone();
         let url = address::under(&base, "").map_err(EngineError::Address)?;
         let addresses = address::resolve(&url).map_err(EngineError::Address)?;
         let host = url.host_str().unwrap_or_default();
-        let http = client::new(host, &addresses, limit).map_err(EngineError::Client)?;
+        let http = client::new(host, &addresses, limit, wire)?;
         Ok(Self {
             http,
             base,

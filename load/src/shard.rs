@@ -10,7 +10,8 @@ use std::sync::Arc;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connection::{Pool, Target};
+use crate::connect::Target;
+use crate::pool::Pool;
 use crate::timer::Timer;
 
 /// What a thread has for itself.
@@ -105,6 +106,9 @@ mod tests {
     fn target() -> Target {
         Target {
             addresses: Vec::new(),
+            tls: None,
+            tunnel: None,
+            http2: false,
             connect_timeout: Duration::from_secs(1),
             kernel_time: true,
         }

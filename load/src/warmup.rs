@@ -8,10 +8,10 @@ use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::units::Nanos;
 
 use crate::clock::Clock;
-use crate::connection::Pool;
 use crate::engine::{Calls, Engine};
 use crate::exchange::{GiveUp, Habits, Lane, asked};
 use crate::plan::PlannedRequest;
+use crate::pool::Pool;
 use crate::progress::Gauges;
 use crate::runner::PointError;
 use crate::shard::{Local, Shard};
@@ -46,7 +46,7 @@ pub(crate) async fn open_connections(shards: &[Shard], count: usize) -> Result<(
 /// Opens what is missing of `count`; how many there are, and why there are not more.
 async fn open(local: Rc<Local>, count: usize) -> (usize, Option<String>) {
     let pool = &local.pool;
-    let missing = count.saturating_sub(pool.fresh());
+    let missing = pool.missing(count);
     let opened: Vec<_> = iter(0..missing)
         .map(|_| pool.open())
         .buffer_unordered(OPENING)
@@ -59,7 +59,7 @@ async fn open(local: Rc<Local>, count: usize) -> (usize, Option<String>) {
             Err(error) => why = Some(error.to_string()),
         }
     }
-    (pool.fresh(), why)
+    (pool.count(), why)
 }
 
 /// Sends the warm-up. A refusal that all requests would share ends the point before it begins.

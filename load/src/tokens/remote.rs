@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::TokenError;
+use crate::engine::Wire;
 use crate::probe::Asker;
 
 /// Questions at a time: a tokenizer is one thread in most engines.
@@ -27,8 +28,8 @@ pub struct Remote {
 
 impl Remote {
     /// `None` where the engine has no `/tokenize`, or one of another form.
-    pub(super) async fn of(endpoint: &Endpoint) -> Option<Self> {
-        let asker = Arc::new(Asker::made(endpoint, LIMIT).await.ok()?);
+    pub(super) async fn of(endpoint: &Endpoint, wire: &Wire) -> Option<Self> {
+        let asker = Arc::new(Asker::made(endpoint, wire.clone(), LIMIT).await.ok()?);
         let counted = ask(&asker, &endpoint.model, "one two three").await;
         counted.ok().filter(|count| 0 < *count)?;
         let runtime = Builder::new_multi_thread()
@@ -36,7 +37,7 @@ impl Remote {
             .enable_all()
             .build();
         // Connections belong to the runtime that opened them.
-        let asker = Arc::new(Asker::made(endpoint, LIMIT).await.ok()?);
+        let asker = Arc::new(Asker::made(endpoint, wire.clone(), LIMIT).await.ok()?);
         Some(Self {
             asker,
             model: endpoint.model.clone(),

@@ -8,3 +8,4 @@ mod key;
 mod recorded;
 mod run;
 mod socket;
+mod wire; // how an engine is reached

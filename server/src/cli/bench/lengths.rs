@@ -33,7 +33,7 @@ impl LengthArgs {
     pub(super) async fn counting(
         &self,
         engine: &Engine,
-        endpoint: &Endpoint,
+        (endpoint, wire): (&Endpoint, &Wire),
         may_ask: bool,
     ) -> Result<Counting, Failure> {
         let local = self.tokenizer.as_deref().map(Counter::local).transpose();
@@ -46,7 +46,7 @@ impl LengthArgs {
         }
         let counter = match local {
             Some(local) => Some(local),
-            None => Counter::of_engine(endpoint).await,
+            None => Counter::of_engine(endpoint, wire).await,
         };
         let found = calibrate(engine, endpoint, Quirks::default(), counter.as_ref()).await;
         let words = found.map(|found| Counter::Words {

@@ -1,0 +1,106 @@
+//! Connections of one thread of the load, opened before the clock starts.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::client::conn::http2;
+
+use crate::connect::{ConnectError, Target};
+use crate::link::Link;
+
+/// Idle connections are dropped after this: a little before the five seconds after which uvicorn closes them, so that
+/// no request is handed to a connection that is about to die.
+const IDLE: Duration = Duration::from_secs(4);
+/// Streams on one HTTP/2 connection: what servers commonly allow.
+const STREAMS: usize = 100;
+
+/// The connections of one thread.
+pub(crate) struct Pool {
+    target: Target,
+    idle: RefCell<Vec<(Link, Instant)>>,
+    shared: RefCell<Vec<Shared>>,
+}
+
+/// An HTTP/2 connection. As many hold its token as have a stream on it.
+struct Shared {
+    sender: http2::SendRequest<Full<Bytes>>,
+    token: Rc<()>,
+}
+
+impl Shared {
+    fn has_room(&self) -> bool {
+        Rc::strong_count(&self.token) <= STREAMS && !self.sender.is_closed()
+    }
+
+    fn link(&self) -> Link {
+        Link::shared(self.sender.clone(), Rc::clone(&self.token))
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(target: Target) -> Self {
+        Self {
+            target,
+            idle: RefCell::default(),
+            shared: RefCell::default(),
+        }
+    }
+
+    /// What can carry a request now: an idle connection, the one used last, or a place on a shared one.
+    pub(crate) async fn take(&self) -> Option<Link> {
+        if self.target.http2 {
+            let shared = self.shared.borrow();
+            return shared
+                .iter()
+                .find(|shared| shared.has_room())
+                .map(Shared::link);
+        }
+        loop {
+            let (mut link, since) = self.idle.borrow_mut().pop()?;
+            if since.elapsed() < IDLE && link.is_reusable().await {
+                return Some(link);
+            }
+        }
+    }
+
+    /// A new connection.
+    pub(crate) async fn open(&self) -> Result<Link, ConnectError> {
+        let (stream, stamps) = self.target.open().await?;
+        if !self.target.http2 {
+            return Ok(Link::http1(stream, stamps).await?);
+        }
+        let sender = Link::http2(stream).await?;
+        let token = Rc::default();
+        let opened = Shared { sender, token };
+        let link = opened.link();
+        let mut shared = self.shared.borrow_mut();
+        shared.retain(|shared| !shared.sender.is_closed());
+        shared.push(opened);
+        Ok(link)
+    }
+
+    /// Takes a connection back for the next request.
+    pub(crate) fn give_back(&self, link: Link) {
+        if !self.target.http2 {
+            self.idle.borrow_mut().push((link, Instant::now()));
+        }
+    }
+
+    /// Closes what has been idle for too long; how many connections are missing for so many requests at once.
+    pub(crate) fn missing(&self, requests: usize) -> usize {
+        if self.target.http2 {
+            return requests.div_ceil(STREAMS).saturating_sub(self.count());
+        }
+        let mut idle = self.idle.borrow_mut();
+        idle.retain(|(link, since)| since.elapsed() < IDLE && !link.is_closed());
+        requests.saturating_sub(idle.len())
+    }
+
+    /// How many connections there are.
+    pub(crate) fn count(&self) -> usize {
+        self.idle.borrow().len() + self.shared.borrow().len()
+    }
+}
