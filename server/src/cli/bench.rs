@@ -4,6 +4,7 @@ mod lengths; // who counts tokens
 mod out; // where the JSON goes
 mod report; // what scripts and people read
 mod traffic; // what is sent and when
+mod wire; // how the engine is reached
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -30,6 +31,7 @@ use lengths::{Counting, LengthArgs, notes};
 use out::Out;
 use report::Report;
 use traffic::{Bounds, Traffic};
+use wire::WireArgs;
 
 /// The engine cannot be used: not there, wrong model, refuses, does not stream.
 const NOT_USABLE: u8 = 3;
@@ -63,6 +65,8 @@ pub(super) struct BenchArgs {
     /// Requests still in flight so long after the last was due are given up
     #[arg(long, default_value_t = 3_600_000)]
     drain_ms: u64,
+    #[command(flatten)]
+    wire: WireArgs,
     /// Environment variable that holds the API key
     #[arg(long, value_name = "NAME")]
     api_key_env: Option<String>,
@@ -162,7 +166,7 @@ impl BenchArgs {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
         }
-        let models = load::probe(&endpoint, PROBE_LIMIT)
+        let models = load::probe_over(&endpoint, self.wire.wire(), PROBE_LIMIT)
             .await
             .map_err(probe_failed)?
             .models;
@@ -225,6 +229,7 @@ fn connect(args: &BenchArgs, endpoint: &Endpoint) -> Result<Engine, Failure> {
     let options = EngineOptions {
         idle_timeout: Duration::from_millis(args.idle_timeout_ms),
         keep_text: args.text,
+        wire: args.wire.wire(),
         ..EngineOptions::default()
     };
     Engine::connect(endpoint, options).map_err(connect_failed)
