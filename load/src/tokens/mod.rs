@@ -69,7 +69,10 @@ impl Counter {
     }
 
     /// By the engine behind an endpoint; `None` where it has no `/tokenize`.
-    pub async fn of_engine(endpoint: &measure::study::Endpoint, wire: &crate::Wire) -> Option<Self> {
+    pub async fn of_engine(
+        endpoint: &measure::study::Endpoint,
+        wire: &crate::Wire,
+    ) -> Option<Self> {
         Remote::of(endpoint, wire)
             .await
             .map(|remote| Self::Engine(Box::new(remote)))

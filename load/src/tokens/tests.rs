@@ -86,7 +86,9 @@ async fn an_engines_own_count_is_read_in_both_forms() {
     let llamacpp =
         serve(|question| serde_json::json!({"tokens": vec![7; words(question, "content")]})).await;
     for url in [vllm, llamacpp] {
-        let counter = Counter::of_engine(&endpoint(url), &crate::Wire::default()).await.expect("it counts");
+        let counter = Counter::of_engine(&endpoint(url), &crate::Wire::default())
+            .await
+            .expect("it counts");
         assert_eq!(counter.source(), LengthSource::Engine);
         let texts: Vec<String> = (1..1500)
             .map(|count| "so ".repeat(count % 40 + 1))
@@ -101,5 +103,9 @@ async fn an_engines_own_count_is_read_in_both_forms() {
         assert_eq!(counts.expect("counts"), expected);
     }
     let none = serve(|_| serde_json::json!({"error": "no"})).await;
-    assert!(Counter::of_engine(&endpoint(none), &crate::Wire::default()).await.is_none());
+    assert!(
+        Counter::of_engine(&endpoint(none), &crate::Wire::default())
+            .await
+            .is_none()
+    );
 }

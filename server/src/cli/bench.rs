@@ -94,7 +94,8 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let endpoint = args.endpoint().await?;
     let engine = connect(&args, &endpoint)?;
     let asks = !args.no_probe;
-    let counting = args.lengths.counting(&engine, &endpoint, asks).await?;
+    let reached = (&endpoint, &args.wire.wire());
+    let counting = args.lengths.counting(&engine, reached, asks).await?;
     let mut plan = plan(&args, (&workload, bounds), &endpoint, &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let run = run(&engine, plan).await?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use load::dialect::Quirks;
 use load::tokens::{Counter, calibrate};
-use load::{Engine, Made};
+use load::{Engine, Made, Wire};
 use measure::study::Endpoint;
 
 use super::{BAD_ARGUMENTS, Failure};
