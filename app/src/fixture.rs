@@ -143,6 +143,7 @@ fn summary(level: Level, ttft_ms: u64) -> Summary {
         failed: 0,
         failures: BTreeMap::new(),
         first_failures: BTreeMap::new(),
+        remarks: Vec::new(),
         sessions: 80,
         offered_rate: rate.map(|rate| rate * 0.98),
         sent_rate: rate,

@@ -6,9 +6,7 @@ use bytes::Bytes;
 use measure::study::{Endpoint, is_variable_name};
 use std::sync::Arc;
 
-use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
-};
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use rustls::pki_types::ServerName;
@@ -245,12 +243,12 @@ pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, EngineError> {
     if let Some(name) = &endpoint.api_key_env {
         let key = std::env::var(name).ok().filter(|key| !key.is_empty());
         let key = key.ok_or_else(|| EngineError::NoKey { name: name.clone() })?;
-        let bearer = HeaderValue::from_str(&format!("Bearer {}", key.trim()));
-        let mut bearer = bearer.map_err(|_| EngineError::Header {
+        let (header, value) = dialect::key_header(&endpoint.url, key.trim());
+        let mut value = HeaderValue::from_str(&value).map_err(|_| EngineError::Header {
             name: "authorization".into(),
         })?;
-        bearer.set_sensitive(true);
-        headers.insert(AUTHORIZATION, bearer);
+        value.set_sensitive(true);
+        headers.insert(header, value);
     }
     Ok(headers)
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http::Response;
-use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER};
 use hyper::body::Incoming;
 use measure::request::RequestRecord;
 use measure::units::Nanos;
@@ -194,6 +194,7 @@ impl Reading<'_> {
             status: response.status().as_u16(),
             content_type: header(CONTENT_TYPE),
             retry_after: header(RETRY_AFTER),
+            date: header(DATE),
         };
         self.stream.head(at, head);
     }

@@ -34,7 +34,9 @@ pub use engine::{Engine, EngineError, EngineOptions, Wire};
 pub use plan::{
     Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
 };
-pub use probe::{NoModels, Probe, ProbeError, probe, probe_over, reset_prefix_cache};
+pub use probe::{
+    NoModels, Probe, ProbeError, TrialError, probe, probe_over, quirks, reset_prefix_cache,
+};
 pub use progress::{Observer, Progress};
 pub use prompts::{PointSpec, PromptError, check_sharegpt, plan_point};
 pub use runner::{PointError, PointRun, run_point};

@@ -4,11 +4,13 @@
 //! address that is no engine gives nothing away.
 
 mod error; // why nothing can be said
+mod listing; // where each dialect's engines list their models
+mod trial; // one small request before any load
 
 use std::time::Duration;
 
 use measure::knobs::{Fact, Facts, Source};
-use measure::study::Endpoint;
+use measure::study::{Api, Endpoint};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request};
 use serde_json::Value;
@@ -19,7 +21,10 @@ use crate::client;
 use crate::engine::{self, EngineError, Wire};
 
 pub use error::{NoModels, ProbeError};
+pub use trial::{TrialError, quirks};
 
+/// What an engine is called that says nothing of itself.
+const UNKNOWN: &str = "unknown";
 /// Most bytes read of one answer.
 const ANSWER_LIMIT: usize = 1 << 20;
 /// Most characters of one field.
@@ -30,7 +35,7 @@ const MODELS_LIMIT: usize = 100;
 /// What is behind a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// `vLLM`, `llama.cpp`, `SGLang`, `Goodput simulator`, or `unknown`.
+    /// `vLLM`, `llama.cpp`, `SGLang`, `Ollama`, `TGI`, `Triton`, `Goodput simulator`, or `unknown`.
     pub engine: String,
     /// Its version, where it says one.
     pub version: Option<String>,
@@ -94,7 +99,7 @@ impl Answer {
 
 impl Answer {
     /// The list of models, or what the status says instead. `key` is the variable whose key was sent.
-    fn models(&self, key: Option<&str>) -> Result<Value, ProbeError> {
+    fn models(&self, api: Api, key: Option<&str>) -> Result<Value, ProbeError> {
         let status = self.status;
         let none = |what| ProbeError::NoEngine { what };
         match (status, key) {
@@ -108,7 +113,7 @@ impl Answer {
             _ if !self.is_ok() => Err(none(NoModels::Status(status))),
             _ => self
                 .json()
-                .filter(|json| json["data"].is_array())
+                .and_then(|json| listing::models(api, json))
                 .ok_or(none(NoModels::Other)),
         }
     }
@@ -116,6 +121,7 @@ impl Answer {
 
 pub(crate) struct Asker {
     http: Client,
+    api: Api,
     base: String,
     headers: HeaderMap,
     /// The variable that the API key came from.
@@ -142,6 +148,7 @@ impl Asker {
         let http = client::new(host, &addresses, limit, wire)?;
         Ok(Self {
             http,
+            api: endpoint.api,
             base,
             headers: engine::headers(endpoint)?,
             key: endpoint.api_key_env.clone(),
@@ -208,13 +215,11 @@ impl Asker {
         let unreachable = |error| ProbeError::Unreachable {
             why: client::chain(&error),
         };
-        let listed = self
-            .ask(Method::GET, "v1/models")
-            .await
-            .map_err(unreachable)?;
-        let models = listed.models(self.key.as_deref())?;
+        let (method, place) = listing::place(self.api);
+        let listed = self.ask(method, place).await.map_err(unreachable)?;
+        let models = listed.models(self.api, self.key.as_deref())?;
         let found = Found {
-            version: self.json("version").await,
+            version: self.json(listing::version(self.api)).await,
             props: self.json("props").await,
             info: self.info(&models).await,
             models,
@@ -236,7 +241,7 @@ impl Asker {
     /// SGLang's or the simulator's report of itself, under whichever name it has. vLLM is not asked: its own takes
     /// seconds, and exists in development mode only.
     async fn info(&self, models: &Value) -> Option<Value> {
-        if models["data"][0]["owned_by"] == "vllm" {
+        if models["data"][0]["owned_by"] == "vllm" || listing::is_foreign(self.api) {
             return None;
         }
         for path in ["server_info", "get_server_info", "get_model_info"] {
@@ -306,12 +311,15 @@ impl Found {
         match (owner, self.sglang()) {
             ("goodput-sim", _) => ("Goodput simulator", version),
             ("vllm", _) => ("vLLM", version),
+            ("ollama", _) => ("Ollama", version),
+            ("tgi", _) => ("TGI", version.or_else(|| text(&model?["version"]))),
+            ("triton", _) => ("Triton", version),
             (_, Some(info)) => ("SGLang", text(&info["version"])),
             ("sglang", None) => ("SGLang", None),
             ("llamacpp", None) => ("llama.cpp", build),
             _ if slots => ("llama.cpp", build),
             _ if version.is_some() => ("vLLM", version),
-            _ => ("unknown", None),
+            _ => (UNKNOWN, None),
         }
     }
 
@@ -322,6 +330,10 @@ impl Found {
         let sglang = self.sglang().unwrap_or(&nothing);
         let reported = [
             ("context length", &model["max_model_len"]),
+            (
+                "knob:max_concurrent_requests",
+                &model["max_concurrent_requests"],
+            ),
             (
                 "context length",
                 &props["default_generation_settings"]["n_ctx"],

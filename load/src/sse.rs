@@ -64,6 +64,11 @@ impl Decoder {
                 continue;
             }
             if self.partial.is_empty() {
+                if let Some(data) = self.whole_event(line, terminator, bytes) {
+                    on(Event::Data(data));
+                    bytes = &bytes[1..];
+                    continue;
+                }
                 self.line(line, on)?;
             } else {
                 let mut whole = std::mem::take(&mut self.partial);
@@ -78,6 +83,17 @@ impl Decoder {
         }
         self.partial.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// The data of an event that lies in these bytes as one line and a blank one, as nearly all do: it need not be kept.
+    fn whole_event<'a>(&self, line: &'a [u8], terminator: u8, rest: &[u8]) -> Option<&'a [u8]> {
+        let plain = self.started && !self.has_data && !self.failure;
+        if !plain || terminator != b'\n' || rest.first() != Some(&b'\n') {
+            return None;
+        }
+        let value = line.strip_prefix(b"data:")?;
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        (!value.is_empty() && value.len() <= EVENT_LIMIT).then_some(value)
     }
 
     /// The stream has ended: calls `on` for what is left, which may be cut off in the middle.

@@ -169,7 +169,7 @@ pub struct RequestRecord {
     pub error_detail: Option<String>,
     /// The response's status.
     pub http_status: Option<u16>,
-    /// The response's Retry-After, as sent.
+    /// The response's Retry-After, a date in seconds from the response's own.
     pub retry_after: Option<String>,
     /// Why the engine stopped.
     pub finish_reason: Option<String>,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::fidelity;
 use crate::quantile::{Distribution, Pool, Sample};
 use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::slo::Metric;
@@ -95,6 +96,9 @@ pub struct Summary {
     pub e2e: Distribution,
     /// Whether the engine kept up.
     pub capacity: Capacity,
+    /// What the engine did otherwise than asked, a sentence each: see [`crate::fidelity`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 impl Summary {
@@ -183,6 +187,7 @@ pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Fa
         stall: of(RequestRecord::stall),
         e2e: of(RequestRecord::e2e),
         capacity: capacity::capacity(&arrived, discipline),
+        remarks: fidelity::remarks(records),
     }
 }
 

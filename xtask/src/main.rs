@@ -10,6 +10,7 @@ mod demo; // everything, up to a served study
 mod dist; // the one binary
 mod engine; // a real engine, installed and started
 mod fingerprint; // has anything changed since last time
+mod fuzz; // bytes that nobody would send
 mod needs; // programs and Debian packages that must be there
 mod npm; // plotly.js and axe-core
 mod paths; // where things are
@@ -46,6 +47,8 @@ enum Command {
     Bench(bench::Options),
     /// Install and start a real engine on loopback
     Engine(engine::Options),
+    /// Give what reads an engine's bytes such as nobody would send
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Dist(consent) => dist::run(consent),
         Command::Bench(options) => bench::run(&options),
         Command::Engine(options) => engine::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -145,6 +145,17 @@ fn body(point: &PointView, unit: &str) -> Html {
             section("Failures", failures(summary)),
         )
     });
+    let remarks = point.summary.as_ref().map(|summary| {
+        let remarks = summary.remarks.iter();
+        remarks
+            .map(|remark| {
+                html!(
+                    r#"<p class="notice" data-tone="warn">{}.</p>"#,
+                    words::capital(remark)
+                )
+            })
+            .collect::<Html>()
+    });
     let promise = point.judgement.as_ref().map(|judgement| {
         section(
             "Under the study's SLO",
@@ -155,7 +166,7 @@ fn body(point: &PointView, unit: &str) -> Html {
         .certificate
         .as_ref()
         .map(|certificate| section("Was the client innocent?", client(certificate)));
-    html!("{}{}{}", numbers, promise, client)
+    html!("{}{}{}{}", remarks, numbers, promise, client)
 }
 
 fn section(heading: &str, body: Html) -> Html {

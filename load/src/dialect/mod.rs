@@ -125,6 +125,17 @@ pub(crate) fn route(api: Api, model: &str) -> Cow<'static, str> {
     })
 }
 
+/// The header that a key goes into, and how: Azure takes keys in one of its own.
+pub(crate) fn key_header(url: &str, key: &str) -> (&'static str, String) {
+    let url = url.to_ascii_lowercase();
+    let azure = [".azure.com", "/openai/deployments/"];
+    if azure.iter().any(|part| url.contains(part)) {
+        ("api-key", key.to_owned())
+    } else {
+        ("authorization", format!("Bearer {key}"))
+    }
+}
+
 /// How the events of a dialect lie in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The fields that an endpoint is sent beside model and prompt. The default suits engines that ignore what they do not
-/// know; [`crate::trial`] finds out what an endpoint refuses.
+/// know; a probe finds out what an endpoint refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quirks {
     /// How the number of tokens is limited.
@@ -49,79 +49,44 @@ impl Default for Quirks {
 impl Quirks {
     /// These without the field that a refusal names; `None` when it names none that is sent.
     pub fn without(self, refusal: &str) -> Option<Self> {
-        let less =
-            |sent: bool, named: &str, less: Self| (sent && refusal.contains(named)).then_some(less);
-        let completion = Self {
-            limit: Limit::MaxCompletionTokens,
-            ..self
-        };
-        let tokens = Self {
-            limit: Limit::MaxTokens,
-            ..self
-        };
         let by_completion = self.limit == Limit::MaxCompletionTokens;
-        // The refusal of `max_tokens` names its better, and its better's name is no part of it.
-        less(!by_completion, "max_tokens", completion)
-            .or(less(by_completion, "max_completion_tokens", tokens))
-            .or(less(
-                self.continuous_usage,
-                "continuous_usage_stats",
-                Self {
-                    continuous_usage: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.usage,
-                "stream_options",
-                Self {
-                    usage: false,
-                    continuous_usage: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.usage,
-                "include_usage",
-                Self {
-                    usage: false,
-                    continuous_usage: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.ignore_eos,
-                "ignore_eos",
-                Self {
-                    ignore_eos: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.min_tokens,
-                "min_tokens",
-                Self {
-                    min_tokens: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.temperature,
-                "temperature",
-                Self {
-                    temperature: false,
-                    ..self
-                },
-            ))
-            .or(less(
-                self.seed,
-                "seed",
-                Self {
-                    seed: false,
-                    ..self
-                },
-            ))
+        // The first that is named: a refusal of `max_tokens` names its better too.
+        let fields = [
+            (!by_completion, "max_tokens"),
+            (by_completion, "max_completion_tokens"),
+            (self.continuous_usage, "continuous_usage_stats"),
+            (self.usage, "stream_options"),
+            (self.usage, "include_usage"),
+            (self.ignore_eos, "ignore_eos"),
+            (self.min_tokens, "min_tokens"),
+            (self.temperature, "temperature"),
+            (self.seed, "seed"),
+        ];
+        let mut sent = fields.iter().filter(|(sent, _)| *sent);
+        let (_, field) = sent.find(|(_, field)| names(refusal, field))?;
+        let mut less = self;
+        match *field {
+            "max_tokens" => less.limit = Limit::MaxCompletionTokens,
+            "max_completion_tokens" => less.limit = Limit::MaxTokens,
+            "continuous_usage_stats" => less.continuous_usage = false,
+            "ignore_eos" => less.ignore_eos = false,
+            "min_tokens" => less.min_tokens = false,
+            "temperature" => less.temperature = false,
+            "seed" => less.seed = false,
+            _ => (less.usage, less.continuous_usage) = (false, false),
+        }
+        Some(less)
     }
+}
+
+/// Whether a text has a field's name as a word.
+fn names(text: &str, field: &str) -> bool {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(field).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + field.len()..].chars().next();
+        !before.is_some_and(of_word) && !after.is_some_and(of_word)
+    })
 }
 
 /// The OpenAI-shaped part of a body that all requests of an endpoint have in common, but for its limit.
@@ -170,5 +135,66 @@ impl Serialize for StreamOptions {
             map.serialize_entry("continuous_usage_stats", &true)?;
         }
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: Quirks, refusal: &str, expected: Option<Quirks>) {
+        assert_eq!(before.without(refusal), expected, "{refusal}");
+    }
+
+    #[test]
+    fn the_field_that_a_refusal_names_is_left_out() {
+        let all = Quirks::default();
+        let completion = Quirks {
+            limit: Limit::MaxCompletionTokens,
+            ..all
+        };
+        let use_instead = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+        check(all, use_instead, Some(completion));
+        check(completion, "unknown field max_completion_tokens", Some(all));
+        check(
+            all,
+            "Unrecognized request argument supplied: ignore_eos",
+            Some(Quirks {
+                ignore_eos: false,
+                ..all
+            }),
+        );
+        for refusal in [
+            r#"{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}"#,
+            "include_usage is not supported",
+        ] {
+            let less = Quirks {
+                usage: false,
+                ..all
+            };
+            check(all, refusal, Some(less));
+        }
+        check(
+            all,
+            "Unsupported value: 'temperature' does not support 0 with this model.",
+            Some(Quirks {
+                temperature: false,
+                ..all
+            }),
+        );
+    }
+
+    #[test]
+    fn a_refusal_that_names_nothing_that_is_sent_changes_nothing() {
+        let all = Quirks::default();
+        for refusal in [
+            "the model is overloaded",
+            "min_tokens must be less",
+            "seeding failed: max_tokens_per_day",
+            "",
+        ] {
+            check(all, refusal, None);
+        }
     }
 }

@@ -125,10 +125,14 @@ pub(super) struct SoFar {
 impl SoFar {
     /// The piece that is new in an event with so many token ids, of so many tokens in all.
     fn news<'a>(&mut self, text: &'a str, ids: u32, counted: Option<u32>) -> Option<Piece<'a>> {
+        // An error has no text, and takes nothing back.
+        if text.is_empty() {
+            return None;
+        }
         let few_ids = counted.is_some_and(|n| 2 < n && 0 < ids && ids <= n / 2);
         self.only_new |= few_ids || !self.is_begun_by(text.as_bytes());
         if self.only_new {
-            return (!text.is_empty()).then_some(Piece::Answer(text));
+            return Some(Piece::Answer(text));
         }
         let not_whole = |text: &str| text.chars().all(|c| c == NOT_WHOLE);
         let nothing_new = text.len() == self.length && text.get(self.firm..).is_some_and(not_whole);

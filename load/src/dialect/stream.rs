@@ -24,6 +24,8 @@ pub struct Head<'a> {
     pub content_type: Option<&'a str>,
     /// The retry-after header.
     pub retry_after: Option<&'a str>,
+    /// The date header, against which a date in retry-after is read.
+    pub date: Option<&'a str>,
 }
 
 /// How a response ended.
@@ -125,7 +127,10 @@ impl Stream {
     pub fn head(&mut self, at: Nanos, head: Head<'_>) {
         self.headers = Some(at);
         self.status = Some(head.status);
-        self.retry_after = head.retry_after.map(clip);
+        self.retry_after = head.retry_after.map(|text| {
+            let seconds = head.date.and_then(|now| seconds_until(text, now));
+            seconds.map_or_else(|| clip(text), |seconds| seconds.to_string())
+        });
         let expected = |kind: &str| {
             let kind = kind.trim_start().to_ascii_lowercase();
             match framing(self.api) {
@@ -377,6 +382,15 @@ fn no_stream(body: &[u8], start: &str) -> (ErrorKind, String) {
             format!("the answer is no event stream but starts with: {start}"),
         ),
     }
+}
+
+/// Seconds from one HTTP date to another; none once it is past.
+fn seconds_until(then: &str, now: &str) -> Option<u64> {
+    let (then, now) = (
+        httpdate::parse_http_date(then).ok()?,
+        httpdate::parse_http_date(now).ok()?,
+    );
+    Some(then.duration_since(now).unwrap_or_default().as_secs())
 }
 
 /// At most [`DETAIL_LIMIT`] bytes of a text, cut between characters.

@@ -11,6 +11,7 @@ const EVENT_STREAM: Head<'_> = Head {
     status: 200,
     content_type: Some("text/event-stream"),
     retry_after: None,
+    date: None,
 };
 
 fn asked() -> Asked {
@@ -363,6 +364,30 @@ fn a_refusal_that_never_ends_is_still_a_refusal() {
 }
 
 #[test]
+fn a_date_to_retry_at_is_told_in_seconds() {
+    let now = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+    for (retry_after, date, expected) in [
+        ("Sun, 06 Nov 1994 08:50:07 GMT", now, "30"),
+        ("Sun, 06 Nov 1994 08:49:00 GMT", now, "0"),
+        ("2", now, "2"),
+        (
+            "Sun, 06 Nov 1994 08:50:07 GMT",
+            None,
+            "Sun, 06 Nov 1994 08:50:07 GMT",
+        ),
+    ] {
+        let head = Head {
+            status: 429,
+            retry_after: Some(retry_after),
+            date,
+            ..EVENT_STREAM
+        };
+        let record = read(Api::OpenAiChat, head, &[b"slow"], End::Clean);
+        assert_eq!(record.retry_after.as_deref(), Some(expected));
+    }
+}
+
+#[test]
 fn silence_before_the_head_is_a_stall_and_no_connection_has_its_own_name() {
     let ended = |end| {
         let mut stream = Stream::new(Api::OpenAiChat, false, 2);
@@ -378,6 +403,113 @@ fn silence_before_the_head_is_a_stall_and_no_connection_has_its_own_name() {
         (failed.outcome, failed.ttft(), failed.warnings.len()),
         (Outcome::Error(ErrorKind::ConnectFailed), None, 0)
     );
+}
+
+#[test]
+fn a_key_goes_where_it_is_looked_for() {
+    let bearer = ("authorization", "Bearer k".to_owned());
+    assert_eq!(super::key_header("http://127.0.0.1:8000/v1", "k"), bearer);
+    for url in [
+        "https://NAME.openai.azure.com/openai/v1",
+        "https://gateway.test/openai/deployments/d?api-version=1",
+    ] {
+        assert_eq!(
+            super::key_header(url, "k"),
+            ("api-key", "k".to_owned()),
+            "{url}"
+        );
+    }
+}
+
+/// The body of a request for "a b", two messages, and 7 tokens.
+fn body(api: Api, quirks: super::Quirks) -> serde_json::Value {
+    let message = |role, content| super::Message { role, content };
+    let messages = [message("user", "a"), message("assistant", "b")];
+    let body = super::body(api, "m", &messages, 7, quirks).expect("a body");
+    serde_json::from_slice(&body).expect("json")
+}
+
+#[test]
+fn each_dialect_says_what_its_engine_knows() {
+    use serde_json::json;
+    let messages =
+        json!([{ "role": "user", "content": "a" }, { "role": "assistant", "content": "b" }]);
+    let openai = json!({
+        "model": "m", "max_tokens": 7, "temperature": 0.0, "seed": 0, "ignore_eos": true, "stream": true,
+        "stream_options": { "include_usage": true },
+    });
+    let with = |name: &str, value: &serde_json::Value| {
+        let mut body = openai.clone();
+        body[name] = value.clone();
+        body
+    };
+    let expected = [
+        (Api::OpenAiChat, with("messages", &messages)),
+        (Api::OpenAiCompletions, with("prompt", &json!("a b"))),
+        (
+            Api::OpenAiResponses,
+            json!({
+                "model": "m", "input": messages, "max_output_tokens": 7, "temperature": 0.0, "ignore_eos": true, "store": false,
+                "stream": true,
+            }),
+        ),
+        (
+            Api::OllamaChat,
+            json!({
+                "model": "m", "messages": messages, "stream": true,
+                "options": { "num_predict": 7, "temperature": 0.0, "seed": 0 },
+            }),
+        ),
+        (
+            Api::TgiGenerateStream,
+            json!({
+                "inputs": "a b", "parameters": { "max_new_tokens": 7, "do_sample": false, "details": true },
+            }),
+        ),
+        (
+            Api::TritonGenerateStream,
+            json!({ "text_input": "a b", "max_tokens": 7, "stream": true, "ignore_eos": true }),
+        ),
+        (
+            Api::SglangGenerate,
+            json!({
+                "text": "a b", "sampling_params": { "max_new_tokens": 7, "temperature": 0.0, "ignore_eos": true }, "stream": true,
+            }),
+        ),
+        (
+            Api::LlamacppCompletion,
+            json!({
+                "model": "m", "prompt": "a b", "n_predict": 7, "temperature": 0.0, "seed": 0, "ignore_eos": true, "stream": true,
+            }),
+        ),
+    ];
+    for (api, expected) in expected {
+        assert_eq!(
+            body(api, super::Quirks::default()),
+            expected,
+            "{}",
+            api.name()
+        );
+    }
+}
+
+#[test]
+fn quirks_change_what_is_said() {
+    use super::{Limit, Quirks};
+    let bare = Quirks {
+        limit: Limit::MaxCompletionTokens,
+        ignore_eos: false,
+        min_tokens: true,
+        usage: true,
+        continuous_usage: true,
+        temperature: false,
+        seed: false,
+    };
+    let expected = serde_json::json!({
+        "model": "m", "prompt": "a b", "max_completion_tokens": 7, "min_tokens": 7, "stream": true,
+        "stream_options": { "include_usage": true, "continuous_usage_stats": true },
+    });
+    assert_eq!(body(Api::OpenAiCompletions, bare), expected);
 }
 
 fn any_event() -> impl Strategy<Value = String> {

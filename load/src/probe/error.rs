@@ -56,14 +56,16 @@ pub enum ProbeError {
         status: u16,
     },
     /// It answers, but not as an engine does.
-    #[error("no OpenAI-compatible engine answers there ({what}); check port and path")]
+    #[error(
+        "no engine that speaks this dialect answers there ({what}); check port and path, and the dialect"
+    )]
     NoEngine {
         /// What it answered.
         what: NoModels,
     },
 }
 
-/// What something that is no engine answers at `/v1/models`.
+/// What something that is no engine answers where it should list its models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoModels {
     /// A status that is no success.
@@ -75,10 +77,8 @@ pub enum NoModels {
 impl std::fmt::Display for NoModels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Status(status) => write!(f, "its /v1/models gave status {status}"),
-            Self::Other => {
-                f.write_str("its /v1/models is no list of models, but perhaps a web page")
-            }
+            Self::Status(status) => write!(f, "its list of models gave status {status}"),
+            Self::Other => f.write_str("its list of models is something else, perhaps a web page"),
         }
     }
 }

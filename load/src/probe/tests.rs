@@ -90,7 +90,10 @@ fn answers(status: u16, body: &str, key: Option<&str>, mend: &str) {
         status,
         body: body.into(),
     };
-    let error = answer.models(key).expect_err("no models").to_string();
+    let error = answer
+        .models(Api::OpenAiChat, key)
+        .expect_err("no models")
+        .to_string();
     assert!(error.contains(mend), "{status}: {error}");
 }
 
@@ -115,4 +118,42 @@ fn what_stands_in_place_of_the_models_has_its_own_mend() {
         answers(status, page, None, "wait until it is ready");
     }
     answers(500, page, None, "its own log says why");
+}
+
+#[track_caller]
+fn lists(api: Api, answer: Value, engine: &str, models: &[&str]) {
+    let found = Found {
+        models: listing::models(api, answer).expect("a list"),
+        version: None,
+        props: None,
+        info: None,
+    };
+    let probe = found.probe(false, false);
+    assert_eq!(
+        (probe.engine.as_str(), probe.models),
+        (engine, models.iter().map(|it| (*it).to_owned()).collect())
+    );
+}
+
+#[test]
+fn each_dialects_engines_list_their_models_in_their_own_form() {
+    let tags = json!({ "models": [{ "name": "llama3:8b", "model": "llama3:8b" }, { "name": "qwen3:4b" }] });
+    lists(Api::OllamaChat, tags, "Ollama", &["llama3:8b", "qwen3:4b"]);
+    let info = json!({ "model_id": "mistral-7b", "version": "3.3.4", "max_total_tokens": 4096 });
+    lists(Api::TgiGenerateStream, info, "TGI", &["mistral-7b"]);
+    let index = json!([{ "name": "ensemble", "state": "READY" }, { "name": "broken", "state": "UNAVAILABLE" }, { "name": "pre" }]);
+    lists(
+        Api::TritonGenerateStream,
+        index,
+        "Triton",
+        &["ensemble", "pre"],
+    );
+    for (api, answer) in [
+        (Api::OllamaChat, json!({ "data": [] })),
+        (Api::TgiGenerateStream, json!({ "data": [] })),
+        (Api::TritonGenerateStream, json!({ "error": "no" })),
+        (Api::OpenAiChat, json!({ "models": [] })),
+    ] {
+        assert_eq!(listing::models(api, answer), None, "{}", api.name());
+    }
 }

@@ -85,6 +85,7 @@ impl Recording {
             status: self.status,
             content_type: self.content_type.as_deref(),
             retry_after: None,
+            date: None,
         };
         stream.head(Nanos::ZERO, head);
         let moments = self.moments();

@@ -3,9 +3,11 @@
 mod case;
 mod double;
 mod engines;
+mod generated;
 mod kernel; // when bytes arrive
 mod key;
 mod recorded;
 mod run;
 mod socket;
+mod trial;
 mod wire; // how an engine is reached

@@ -27,6 +27,7 @@ fn play(case: &Case, cut: Cut) -> (RequestRecord, Vec<(String, String)>) {
             status: case.http_status,
             content_type: header("content-type"),
             retry_after: header("retry-after"),
+            date: header("date"),
         },
     );
     let mut at = Nanos::ZERO;

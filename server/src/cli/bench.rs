@@ -91,12 +91,15 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     check_url(&args.url).map_err(bad)?;
     let out = args.json.as_deref().map(Out::check).transpose();
     let out = out.map_err(bad)?;
-    let endpoint = args.endpoint().await?;
+    let (endpoint, quirks) = args.endpoint().await?;
     let engine = connect(&args, &endpoint)?;
     let asks = !args.no_probe;
     let reached = (&endpoint, &args.wire.wire());
-    let counting = args.lengths.counting(&engine, reached, asks).await?;
-    let mut plan = plan(&args, (&workload, bounds), &endpoint, &counting)?;
+    let counting = args
+        .lengths
+        .counting(&engine, (reached, quirks), asks)
+        .await?;
+    let mut plan = plan(&args, (&workload, bounds), (&endpoint, quirks), &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let run = run(&engine, plan).await?;
     made.steady_ns = args.traffic.steady(&run);
@@ -151,7 +154,7 @@ fn check_url(url: &str) -> Result<(), String> {
 
 impl BenchArgs {
     /// The endpoint, once the engine has said that it is one (unless nobody asks).
-    async fn endpoint(&self) -> Result<Endpoint, Failure> {
+    async fn endpoint(&self) -> Result<(Endpoint, Quirks), Failure> {
         let mut endpoint = Endpoint {
             url: self.url.clone(),
             api: self.api,
@@ -162,18 +165,20 @@ impl BenchArgs {
         if self.no_probe {
             let named = !endpoint.model.is_empty();
             return if named {
-                Ok(endpoint)
+                Ok((endpoint, Quirks::default()))
             } else {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
         }
-        let models = load::probe_over(&endpoint, self.wire.wire(), PROBE_LIMIT)
+        let probe = load::probe_over(&endpoint, self.wire.wire(), PROBE_LIMIT)
             .await
-            .map_err(probe_failed)?
-            .models;
-        endpoint.model = choose(self.model.as_deref(), &models)
+            .map_err(probe_failed)?;
+        endpoint.model = choose(self.model.as_deref(), &probe.models)
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
-        Ok(endpoint)
+        let quirks = load::quirks(&endpoint, self.wire.wire(), &probe)
+            .await
+            .map_err(|error| Failure::new(NOT_USABLE, error))?;
+        Ok((endpoint, quirks))
     }
 }
 
@@ -198,7 +203,7 @@ fn choose(named: Option<&str>, served: &[String]) -> Result<String, String> {
 fn plan(
     args: &BenchArgs,
     (workload, (length, duration)): (&Workload, Bounds),
-    endpoint: &Endpoint,
+    (endpoint, quirks): (&Endpoint, Quirks),
     counting: &Counting,
 ) -> Result<PointPlan, Failure> {
     let prefix = format!("bench-{}", args.seed);
@@ -213,7 +218,7 @@ fn plan(
         warmup: args.warmup,
         api: endpoint.api,
         model: &endpoint.model,
-        quirks: Quirks::default(),
+        quirks,
         counter: counting.counter.as_ref(),
         drain: Duration::from_millis(args.drain_ms),
         request_id_prefix: &prefix,

@@ -156,7 +156,9 @@ pub(crate) fn base_url(text: &str) -> Result<Url, String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err("the URL must not carry a name or password; name an environment variable that holds the key".into());
     }
-    if url.query().is_some() || url.fragment().is_some() {
+    // Azure's deployments want a version in every request.
+    let version = url.query_pairs().all(|(name, _)| name == "api-version");
+    if !version || url.query() == Some("") || url.fragment().is_some() {
         return Err("the URL must end before ? and #".into());
     }
     let path = url.path().trim_end_matches('/');

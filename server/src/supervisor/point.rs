@@ -61,15 +61,12 @@ impl Run<'_> {
             return Err(Halt::Failed("This version of goodput plans the study otherwise than the one that launched it. Launch it anew.".into()));
         };
         let (spec, data_dir) = (self.model.study.spec.clone(), self.parts.data_dir.clone());
-        let (api, model, prefix) = (
-            site.endpoint.api,
-            site.endpoint.model.clone(),
-            point.id.simple().to_string(),
-        );
+        let (api, model, quirks) = (site.endpoint.api, site.endpoint.model.clone(), site.quirks);
+        let prefix = point.id.simple().to_string();
         let launched_with = self.model.study.dataset_sha256.clone();
         let made = tokio::task::spawn_blocking(move || {
             check_unchanged(&spec, launched_with.as_deref(), &data_dir)?;
-            plan(&spec, &planned, &data_dir, (api, &model), &prefix)
+            plan(&spec, &planned, &data_dir, (api, &model, quirks), &prefix)
         })
         .await;
         match made {
@@ -237,7 +234,7 @@ fn plan(
     spec: &StudySpec,
     planned: &PlannedPoint,
     data_dir: &Path,
-    (api, model): (Api, &str),
+    (api, model, quirks): (Api, &str, Quirks),
     prefix: &str,
 ) -> Result<PointPlan, String> {
     let data_dir = data_dir.join(DATASETS);
@@ -252,7 +249,7 @@ fn plan(
         warmup: spec.warmup,
         api,
         model,
-        quirks: Quirks::default(),
+        quirks,
         counter: None,
         drain: Duration::from_millis(spec.drain_ms),
         request_id_prefix: prefix,
@@ -262,8 +259,9 @@ fn plan(
 
 /// Makes a study's first point, to see whether it can be made.
 pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), String> {
+    let asked = (Api::OpenAiChat, "model", Quirks::default());
     match spec.plan().first() {
-        Some(first) => plan(spec, first, data_dir, (Api::OpenAiChat, "model"), "check").map(drop),
+        Some(first) => plan(spec, first, data_dir, asked, "check").map(drop),
         None => Err("the study has no point".into()),
     }
 }

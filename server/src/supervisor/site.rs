@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, StudyState};
+use load::dialect::Quirks;
 use load::{Engine, EngineOptions, Probe};
 use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
@@ -23,6 +24,8 @@ pub(super) struct Site {
     pub configuration: u32,
     pub endpoint: Endpoint,
     pub engine: Engine,
+    /// What its requests may say.
+    pub quirks: Quirks,
     /// Whether the engine lets its prefix cache be reset.
     pub can_reset_cache: bool,
     /// The simulator lives as long as it is measured.
@@ -45,6 +48,9 @@ impl Run<'_> {
         let endpoint = with_model(endpoint, &probe)?;
         check_declared(&spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
+        let quirks = load::quirks(&endpoint, load::Wire::default(), &probe)
+            .await
+            .map_err(refused)?;
         self.record_facts(configuration, facts(&spec, &endpoint, probe, &set))
             .await?;
         let engine = self.connect(endpoint.clone()).await?;
@@ -52,6 +58,7 @@ impl Run<'_> {
             configuration,
             endpoint,
             engine,
+            quirks,
             can_reset_cache,
             _simulator: simulator,
         })
@@ -203,6 +210,13 @@ fn start_simulator(
 pub(super) async fn probe(endpoint: &Endpoint) -> Result<Probe, Halt> {
     let probe = load::probe(endpoint, PROBE_LIMIT).await;
     probe.map_err(|cause| Halt::Failed(hindrance(&cause)))
+}
+
+fn refused(cause: load::TrialError) -> Halt {
+    Halt::Failed(format!(
+        "Every request would fail: {}. Mend that, then resume the study.",
+        sentence(&cause)
+    ))
 }
 
 /// The model asked for must be one that the engine serves; the simulator serves one and needs no name.

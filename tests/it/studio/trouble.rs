@@ -87,9 +87,10 @@ async fn a_disk_that_was_full_leaves_finished_points_and_a_study_that_resumes() 
     .await;
 }
 
-/// An engine that names a model and refuses every request for it.
-async fn refusing() -> anyhow::Result<String> {
-    let models = async || axum::Json(json!({ "data": [{ "id": "sim-tiny" }] }));
+/// An engine of this owner that names a model and refuses every request for it.
+async fn refusing(owner: &'static str) -> anyhow::Result<String> {
+    let models =
+        async move || axum::Json(json!({ "data": [{ "id": "sim-tiny", "owned_by": owner }] }));
     let refuse = async || (StatusCode::UNAUTHORIZED, "no such key");
     let router = Router::new()
         .route("/v1/models", get(models))
@@ -105,7 +106,7 @@ async fn an_engine_that_refuses_everything_ends_the_study_with_the_reason() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
         studio.start_supervisor().await?;
-        let endpoint = endpoint(&refusing().await?);
+        let endpoint = endpoint(&refusing("vllm").await?);
         studio
             .save_engine(&ME, "mine".into(), endpoint.clone())
             .await?;
@@ -141,6 +142,30 @@ async fn an_engine_that_refuses_everything_ends_the_study_with_the_reason() {
             "strangers read no engine's words"
         );
         studio.resume(&ME, id).await?;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unknown_engine_that_refuses_is_noticed_before_any_load() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let endpoint = endpoint(&refusing("somebody").await?);
+        studio
+            .save_engine(&ME, "mine".into(), endpoint.clone())
+            .await?;
+        let spec = StudySpec {
+            engine: EngineSpec::Endpoint(endpoint),
+            ..small_study()
+        };
+        let id = studio.launch(&ME, spec).await?;
+        let (view, problem) = until_failed(&studio, id).await?;
+        for part in ["Every request would fail", "401 (no such key)", "API key"] {
+            assert!(problem.contains(part), "{part}: {problem}");
+        }
+        assert_eq!(states(&view), [PointState::Planned, PointState::Planned]);
         Ok(())
     })
     .await;

@@ -33,7 +33,7 @@ impl LengthArgs {
     pub(super) async fn counting(
         &self,
         engine: &Engine,
-        (endpoint, wire): (&Endpoint, &Wire),
+        ((endpoint, wire), quirks): ((&Endpoint, &Wire), Quirks),
         may_ask: bool,
     ) -> Result<Counting, Failure> {
         let local = self.tokenizer.as_deref().map(Counter::local).transpose();
@@ -48,7 +48,7 @@ impl LengthArgs {
             Some(local) => Some(local),
             None => Counter::of_engine(endpoint, wire).await,
         };
-        let found = calibrate(engine, endpoint, Quirks::default(), counter.as_ref()).await;
+        let found = calibrate(engine, endpoint, quirks, counter.as_ref()).await;
         let words = found.map(|found| Counter::Words {
             per_word: found.per_word,
         });

@@ -80,6 +80,7 @@ impl Report {
             "input_tokens_per_s": summary.input_tokens_per_s,
             "max_in_flight": summary.max_in_flight,
             "tokens_per_chunk": summary.tokens_per_chunk,
+            "remarks": summary.remarks,
             "certificate": self.certificate,
         });
         if let Value::Object(fields) = &mut json {
@@ -140,6 +141,9 @@ impl Report {
         block.failures(summary);
         block.head("=", "");
         block.client(&self.certificate);
+        for remark in &summary.remarks {
+            block.line(&format!("Note: {remark}"));
+        }
         block.0
     }
 }
