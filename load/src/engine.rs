@@ -7,7 +7,7 @@ use measure::study::{Endpoint, is_variable_name};
 use std::sync::Arc;
 
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use http::{Method, Request, Uri};
+use http::{Method, Request};
 use http_body_util::Full;
 use rustls::pki_types::ServerName;
 use url::Url;
@@ -176,13 +176,19 @@ fn encryption(
 /// Makes requests for one endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
-    /// Where load goes: path and query.
-    uri: Uri,
+    /// Where load goes: path and query, or all of it for a proxy and in HTTP/2.
+    uri: String,
     headers: HeaderMap,
+    http2: bool,
 }
 
 /// A request, ready to be sent.
-pub(crate) struct Call(Request<Full<Bytes>>);
+pub(crate) enum Call {
+    /// As HTTP/1.1 has it on the wire.
+    Bytes(Vec<u8>),
+    /// For HTTP/2.
+    Http(Box<Request<Full<Bytes>>>),
+}
 
 impl Calls {
     fn new(route: &Url, wire: &Wire, mut headers: HeaderMap) -> Self {
@@ -193,7 +199,6 @@ impl Calls {
         } else {
             url::Position::BeforePath
         };
-        let path = &route[from..url::Position::AfterQuery];
         let host = &route[url::Position::BeforeHost..url::Position::AfterPort];
         let fixed = [
             (HOST, if wire.http2 { "" } else { host }),
@@ -209,26 +214,41 @@ impl Calls {
                 headers.entry(name).or_insert(value);
             }
         }
-        let uri = path.parse().unwrap_or_default();
-        Self { uri, headers }
+        Self {
+            uri: route[from..url::Position::AfterQuery].to_owned(),
+            headers,
+            http2: wire.http2,
+        }
     }
 
     /// The request for a body, made before its moment comes.
     pub(crate) fn call(&self, request_id: &str, body: Bytes) -> Call {
+        let mut headers = self.headers.clone();
+        if let Ok(id) = HeaderValue::from_str(request_id) {
+            headers.insert("x-request-id", id);
+        }
+        if !self.http2 {
+            return Call::Bytes(self.bytes(&headers, &body));
+        }
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers.clone();
-        if let Ok(id) = HeaderValue::from_str(request_id) {
-            request.headers_mut().insert("x-request-id", id);
-        }
-        Call(request)
+        *request.uri_mut() = self.uri.parse().unwrap_or_default();
+        *request.headers_mut() = headers;
+        Call::Http(Box::new(request))
     }
-}
 
-impl Call {
-    pub(crate) fn into_http(self) -> Request<Full<Bytes>> {
-        self.0
+    /// Head and body in one piece: they leave in one write, so that no engine sees the one without the other.
+    fn bytes(&self, headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(512 + body.len());
+        bytes.extend_from_slice(format!("POST {} HTTP/1.1\r\n", self.uri).as_bytes());
+        for (name, value) in headers {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                bytes.extend_from_slice(part);
+            }
+        }
+        bytes.extend_from_slice(format!("content-length: {}\r\n\r\n", body.len()).as_bytes());
+        bytes.extend_from_slice(body);
+        bytes
     }
 }
 

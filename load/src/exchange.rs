@@ -1,21 +1,18 @@
 //! One request and its response, timed.
 
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
-use http::Response;
-use http::header::{CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER};
-use hyper::body::Incoming;
 use measure::request::RequestRecord;
 use measure::units::Nanos;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::connect::ConnectError;
-use crate::dialect::{Asked, End, Flow, Head, Stream};
+use crate::dialect::{Asked, End, Flow, Head, Moment, Stream};
 use crate::engine::Call;
-use crate::fault::broken;
-use crate::link::Link;
+use crate::link::{Answer, Link};
 use crate::plan::PlannedRequest;
 use crate::pool::Pool;
 use crate::progress::Gauges;
@@ -63,7 +60,7 @@ pub(crate) struct Habits {
 /// What all requests of one thread of a point share.
 pub(crate) struct Lane<'a> {
     pub habits: Habits,
-    pub pool: &'a std::rc::Rc<Pool>,
+    pub pool: &'a Rc<Pool>,
     pub clock: Clock,
     pub gauges: &'a Gauges,
 }
@@ -153,76 +150,68 @@ impl Reading<'_> {
         link.follow(self.lane.clock);
         let sent = self.lane.clock.now();
         self.sent = Some(sent);
-        let Some(mut body) = self.head(&mut link, call, sent, give_up).await else {
+        if !self.head(&mut link, call, sent, give_up).await {
             return;
-        };
-        if self.body(&mut link, &mut body, sent, give_up).await == Flow::Done {
-            settle(std::rc::Rc::clone(self.lane.pool), link, body).await;
+        }
+        if self.body(&mut link, sent, give_up).await == Flow::Done {
+            settle(Rc::clone(self.lane.pool), link).await;
         }
     }
 
+    /// Sends the request and takes the response's head in; whether there is one.
     async fn head(
         &mut self,
         link: &mut Link,
         call: Call,
         sent: Nanos,
         give_up: &mut GiveUp,
-    ) -> Option<Incoming> {
+    ) -> bool {
         let idle = self.lane.habits.idle_timeout;
         let end = tokio::select! {
             biased;
-            answer = link.send(call.into_http()) => match answer {
-                Ok(response) => {
-                    self.take_head(link.latest(sent).arrived(), &response);
-                    return Some(response.into_body());
+            answer = link.send(call) => match answer {
+                Ok(answer) => {
+                    self.take_head(link.latest(sent).arrived(), &answer);
+                    return true;
                 }
-                Err(error) => broken(&error, false),
+                Err(end) => end,
             },
             why = give_up.told() => End::Cancelled(why.into()),
             () = tokio::time::sleep(idle) => End::Stalled(idle),
         };
         self.stream.end(self.lane.clock.now(), end);
-        None
+        false
     }
 
-    fn take_head(&mut self, at: Nanos, response: &Response<Incoming>) {
-        let header = |name: HeaderName| {
-            let value = response.headers().get(name);
-            value.and_then(|value| value.to_str().ok())
-        };
+    fn take_head(&mut self, at: Nanos, answer: &Answer) {
         let head = Head {
-            status: response.status().as_u16(),
-            content_type: header(CONTENT_TYPE),
-            retry_after: header(RETRY_AFTER),
-            date: header(DATE),
+            status: answer.status,
+            content_type: answer.content_type.as_deref(),
+            retry_after: answer.retry_after.as_deref(),
+            date: answer.date.as_deref(),
         };
         self.stream.head(at, head);
     }
 
     /// Reads the body; `Done` when the content came to its end, so that the connection may serve again.
-    async fn body(
-        &mut self,
-        link: &mut Link,
-        body: &mut Incoming,
-        sent: Nanos,
-        give_up: &mut GiveUp,
-    ) -> Flow {
+    async fn body(&mut self, link: &mut Link, sent: Nanos, give_up: &mut GiveUp) -> Flow {
         let (clock, limit) = (self.lane.clock, self.lane.habits.idle_timeout);
         let mut last = clock.now();
         // One timer a request; each read only moves `last`.
         let mut idle = pin!(tokio::time::sleep(limit));
         let (flow, end) = loop {
+            let mut flow = Flow::Continue;
+            let mut take = |moment: Moment, bytes: &[u8]| {
+                last = moment.at;
+                flow = self.take_bytes(moment, sent, bytes);
+            };
             tokio::select! {
                 biased;
-                chunk = link.chunk(body) => {
-                    let moment = link.latest(sent);
-                    last = moment.at;
-                    match chunk {
-                        Some(Ok(bytes)) => if self.take_bytes(moment, sent, &bytes) == Flow::Done { return Flow::Done },
-                        None => break (Flow::Done, End::Clean),
-                        Some(Err(error)) => break (Flow::Continue, broken(&error, true)),
-                    }
-                }
+                read = link.content(sent, &mut take) => match read {
+                    Some(Ok(())) => if flow == Flow::Done { return Flow::Done },
+                    None => break (Flow::Done, End::Clean),
+                    Some(Err(end)) => break (Flow::Continue, end),
+                },
                 why = give_up.told() => break (Flow::Continue, End::Cancelled(why.into())),
                 () = &mut idle => {
                     let silent = Duration::from_nanos(clock.now().since(last).0);
@@ -235,7 +224,7 @@ impl Reading<'_> {
         flow
     }
 
-    fn take_bytes(&mut self, moment: crate::dialect::Moment, sent: Nanos, bytes: &[u8]) -> Flow {
+    fn take_bytes(&mut self, moment: Moment, sent: Nanos, bytes: &[u8]) -> Flow {
         let before = self.stream.chunk_count();
         let flow = self.stream.bytes(moment, bytes);
         let new = self.stream.chunk_count() - before;
@@ -250,9 +239,9 @@ impl Reading<'_> {
 }
 
 /// Reads the rest of a body whose content is known to be over, and gives its connection back.
-async fn settle(pool: std::rc::Rc<Pool>, mut link: Link, mut body: Incoming) {
+async fn settle(pool: Rc<Pool>, mut link: Link) {
     let mut rest = Box::pin(async move {
-        while let Some(Ok(_)) = link.chunk(&mut body).await {}
+        while let Some(Ok(())) = link.content(Nanos::ZERO, &mut |_, _| ()).await {}
         if link.is_reusable().await {
             pool.give_back(link);
         }

@@ -4,6 +4,7 @@
 //! to stop it, and gives back one record per scheduled request. Read the modules in this order.
 
 pub mod address; // where load may go
+mod chunked; // how a body ends
 mod client; // HTTP beside the load
 mod clock; // nanoseconds since the start
 mod connect; // from an address to a connection
@@ -12,7 +13,8 @@ pub mod engine; // a client for one endpoint
 mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 mod fault; // what it means that an exchange broke off
-mod link; // one connection
+mod http1; // the hot path
+mod link; // what carries a request
 pub mod ndjson; // lines to events
 pub mod plan; // what a point sends, and when
 mod pool; // connections of a thread

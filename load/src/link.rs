@@ -1,40 +1,39 @@
-//! One connection, or one of the streams on it.
-//!
-//! In HTTP/1.1 a request polls its own connection, so that no other task stands between the socket and the event that is
-//! timed. In HTTP/2 many requests share a connection; their moments are those of their own reading.
+//! What carries a request: a connection of its own in HTTP/1.1, a stream on a shared one in HTTP/2.
 
 use std::cell::Cell;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::header::{CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER};
 use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::{Body, Incoming};
-use hyper::client::conn::{http1, http2};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http2;
 use hyper_util::rt::TokioIo;
 use measure::units::Nanos;
 
 use crate::clock::Clock;
 use crate::connect::Stream;
-use crate::dialect::Moment;
+use crate::dialect::{End, Moment};
+use crate::engine::Call;
+use crate::fault::broken;
+use crate::http1::Http1;
 use crate::socket::Stamps;
 
-type Driver = http1::Connection<TokioIo<Stream>, Full<Bytes>>;
-
-/// A connection that carries one request at a time.
-pub(crate) struct Own {
-    sender: http1::SendRequest<Full<Bytes>>,
-    driver: Pin<Box<Driver>>,
-    /// The driver has ended: it must not be polled again.
-    over: bool,
-    stamps: Rc<Stamps>,
+/// The head of a response, as far as it matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub status: u16,
+    pub content_type: Option<String>,
+    pub retry_after: Option<String>,
+    pub date: Option<String>,
 }
 
-/// A place on a connection that carries many.
-pub(crate) struct Shared {
+/// A stream on a shared connection. Its moments are those of its own reading: the kernel stamps connections.
+pub(crate) struct Http2 {
     sender: http2::SendRequest<Full<Bytes>>,
+    body: Option<Incoming>,
     clock: Cell<Option<Clock>>,
     /// Held as long as the stream takes a place.
     _token: Rc<()>,
@@ -42,19 +41,13 @@ pub(crate) struct Shared {
 
 /// What carries a request.
 pub(crate) enum Link {
-    Own(Own),
-    Shared(Shared),
+    Own(Http1),
+    Shared(Http2),
 }
 
 impl Link {
-    pub(crate) async fn http1(stream: Stream, stamps: Rc<Stamps>) -> Result<Self, hyper::Error> {
-        let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Self::Own(Own {
-            sender,
-            driver: Box::pin(driver),
-            over: false,
-            stamps,
-        }))
+    pub(crate) fn http1(stream: Stream, stamps: Rc<Stamps>) -> Self {
+        Self::Own(Http1::new(stream, stamps))
     }
 
     /// Speaks HTTP/2 over a connection that a task of its own drives.
@@ -67,8 +60,9 @@ impl Link {
     }
 
     pub(crate) fn shared(sender: http2::SendRequest<Full<Bytes>>, token: Rc<()>) -> Self {
-        Self::Shared(Shared {
+        Self::Shared(Http2 {
             sender,
+            body: None,
             clock: Cell::new(None),
             _token: token,
         })
@@ -77,8 +71,7 @@ impl Link {
     /// Whether it can carry another request, now that the body before has been read to its end.
     pub(crate) async fn is_reusable(&mut self) -> bool {
         match self {
-            // One look at the socket: the other side may have closed it.
-            Self::Own(own) => own.drive_once().await.is_pending() && own.sender.is_ready(),
+            Self::Own(own) => own.is_reusable().await,
             Self::Shared(shared) => !shared.sender.is_closed(),
         }
     }
@@ -91,13 +84,6 @@ impl Link {
         }
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        match self {
-            Self::Own(own) => own.sender.is_closed(),
-            Self::Shared(shared) => shared.sender.is_closed(),
-        }
-    }
-
     /// Times what arrives from here on by this clock.
     pub(crate) fn follow(&self, clock: Clock) {
         match self {
@@ -106,90 +92,77 @@ impl Link {
         }
     }
 
-    /// When the bytes read last arrived.
-    pub(crate) fn latest(&self, sent: Nanos) -> Moment {
+    /// When the bytes read last arrived; none before `floor`, when the request was sent.
+    pub(crate) fn latest(&self, floor: Nanos) -> Moment {
         match self {
-            Self::Own(own) => own.stamps.latest(sent),
-            Self::Shared(shared) => shared.clock.get().map_or(sent, Clock::now).into(),
+            Self::Own(own) => own.stamps.latest(floor),
+            Self::Shared(shared) => shared.clock.get().map_or(floor, Clock::now).into(),
         }
     }
 
     /// Sends a request and reads the head of its response.
-    pub(crate) async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, hyper::Error> {
-        match self {
-            Self::Own(own) => own.send(request).await,
-            Self::Shared(shared) => shared.sender.send_request(request).await,
+    pub(crate) async fn send(&mut self, call: Call) -> Result<Answer, End> {
+        match (self, call) {
+            (Self::Own(own), Call::Bytes(request)) => own.send(&request).await,
+            (Self::Shared(shared), Call::Http(request)) => shared.send(*request).await,
+            _ => Err(End::Reset("a request for another version of HTTP".into())),
         }
     }
 
-    /// Reads the next bytes of a body; `None` at its end.
-    pub(crate) async fn chunk(
+    /// Reads once and hands the content on with its moment; `None` once the body has ended.
+    pub(crate) async fn content(
         &mut self,
-        body: &mut Incoming,
-    ) -> Option<Result<Bytes, hyper::Error>> {
-        std::future::poll_fn(|cx| self.poll_chunk(body, cx)).await
-    }
-
-    fn poll_chunk(
-        &mut self,
-        body: &mut Incoming,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, hyper::Error>>> {
-        let mut driven = matches!(self, Self::Shared(_));
-        loop {
-            match Pin::new(&mut *body).poll_frame(cx) {
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
-                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
-                    // Nothing, or trailers.
-                    _ => {}
-                },
-                Poll::Pending if driven => return Poll::Pending,
-                Poll::Pending => {
-                    if let Self::Own(own) = self {
-                        let _ = own.drive(cx);
-                    }
-                    driven = true;
-                }
+        floor: Nanos,
+        on: &mut dyn FnMut(Moment, &[u8]),
+    ) -> Option<Result<(), End>> {
+        match self {
+            Self::Own(own) => {
+                let mut stamped = |stamps: &Stamps, bytes: &[u8]| on(stamps.latest(floor), bytes);
+                own.content(&mut stamped).await
+            }
+            Self::Shared(shared) => {
+                let read = shared.read().await?;
+                let at = shared.clock.get().map_or(floor, Clock::now);
+                Some(read.map(|bytes| on(at.into(), &bytes)))
             }
         }
     }
 }
 
-impl Own {
-    async fn drive_once(&mut self) -> Poll<()> {
-        std::future::poll_fn(|cx| Poll::Ready(self.drive(cx))).await
+impl Http2 {
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, End> {
+        let response = self.sender.send_request(request).await;
+        let response = response.map_err(|error| broken(&error, false))?;
+        let answer = answer(&response);
+        self.body = Some(response.into_body());
+        Ok(answer)
     }
 
-    fn drive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.over {
-            return Poll::Ready(());
-        }
-        // What goes wrong is told to the request and its body, where it has a place.
-        let over = self.driver.as_mut().poll(cx).map(drop);
-        self.over = over.is_ready();
-        over
-    }
-
-    async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, hyper::Error> {
-        let mut answer = std::pin::pin!(self.sender.send_request(request));
-        std::future::poll_fn(|cx| {
-            let early = answer.as_mut().poll(cx);
-            if early.is_ready() {
-                return early;
+    async fn read(&mut self) -> Option<Result<Bytes, End>> {
+        loop {
+            let frame = Pin::new(self.body.as_mut()?).frame().await?;
+            match frame.map(hyper::body::Frame::into_data) {
+                Ok(Ok(bytes)) => return Some(Ok(bytes)),
+                // Trailers.
+                Ok(Err(_)) => {}
+                Err(error) => return Some(Err(broken(&error, true))),
             }
-            let _ = self.drive(cx);
-            // The driver may have handed the answer over just now.
-            answer.as_mut().poll(cx)
-        })
-        .await
+        }
+    }
+}
+
+fn answer(response: &Response<Incoming>) -> Answer {
+    let header = |name: HeaderName| {
+        let value = response.headers().get(name);
+        value
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned)
+    };
+    Answer {
+        status: response.status().as_u16(),
+        content_type: header(CONTENT_TYPE),
+        retry_after: header(RETRY_AFTER),
+        date: header(DATE),
     }
 }
 

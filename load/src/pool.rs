@@ -70,7 +70,7 @@ impl Pool {
     pub(crate) async fn open(&self) -> Result<Link, ConnectError> {
         let (stream, stamps) = self.target.open().await?;
         if !self.target.http2 {
-            return Ok(Link::http1(stream, stamps).await?);
+            return Ok(Link::http1(stream, stamps));
         }
         let sender = Link::http2(stream).await?;
         let token = Rc::default();
@@ -95,7 +95,7 @@ impl Pool {
             return requests.div_ceil(STREAMS).saturating_sub(self.count());
         }
         let mut idle = self.idle.borrow_mut();
-        idle.retain(|(link, since)| since.elapsed() < IDLE && !link.is_closed());
+        idle.retain(|(_, since)| since.elapsed() < IDLE);
         requests.saturating_sub(idle.len())
     }
 

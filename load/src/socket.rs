@@ -22,19 +22,11 @@ use crate::dialect::Moment;
 use crate::ready::watched;
 
 /// Bytes of one read at most: more than an engine sends between two of them, unless it sends without pauses.
-const READ: usize = 64 << 10;
+pub(crate) const READ: usize = 64 << 10;
 
 thread_local! {
-    /// Where reads land first. One for each thread, since a connection needs it only while it reads.
-    static LANDING: RefCell<Landing> = RefCell::new(Landing {
-        bytes: vec![0; READ],
-        control: nix::cmsg_space!(nix::sys::time::TimeSpec),
-    });
-}
-
-struct Landing {
-    bytes: Vec<u8>,
-    control: Vec<u8>,
+    /// Where the kernel writes its stamp. One for each thread, since it is read at once.
+    static CONTROL: RefCell<Vec<u8>> = RefCell::new(nix::cmsg_space!(nix::sys::time::TimeSpec));
 }
 
 /// When the latest bytes of a connection arrived. Shared by the socket, which writes it, and the request that reads.
@@ -92,23 +84,24 @@ impl Socket {
         Rc::clone(&self.stamps)
     }
 
-    /// Reads into the landing place: how many bytes, and the kernel's stamp.
-    fn receive(&self, landing: &mut Landing, most: usize) -> io::Result<(usize, Option<u64>)> {
-        let bytes = &mut landing.bytes[..most];
+    /// Reads: how many bytes, and the kernel's stamp.
+    fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         if !self.stamped {
             return Ok((self.tcp.get_ref().read(bytes)?, None));
         }
         let mut into = [IoSliceMut::new(bytes)];
         let fd = self.tcp.as_raw_fd();
-        let control = Some(landing.control.as_mut_slice());
-        let message = recvmsg::<()>(fd, &mut into, control, MsgFlags::empty())?;
-        let stamp = message.cmsgs().ok().and_then(|mut all| {
-            all.find_map(|control| match control {
-                ControlMessageOwned::ScmTimestampns(at) => Some(nanos(at)),
-                _ => None,
-            })
-        });
-        Ok((message.bytes, stamp))
+        CONTROL.with_borrow_mut(|control| {
+            let control = Some(control.as_mut_slice());
+            let message = recvmsg::<()>(fd, &mut into, control, MsgFlags::empty())?;
+            let stamp = message.cmsgs().ok().and_then(|mut all| {
+                all.find_map(|control| match control {
+                    ControlMessageOwned::ScmTimestampns(at) => Some(nanos(at)),
+                    _ => None,
+                })
+            });
+            Ok((message.bytes, stamp))
+        })
     }
 }
 
@@ -122,17 +115,13 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let most = buf.remaining().min(READ);
+        let most = buf.remaining();
         loop {
             let mut ready = ready!(self.tcp.poll_read_ready(cx))?;
-            let read = LANDING.with_borrow_mut(|landing| {
-                let (count, stamp) = self.receive(landing, most)?;
-                self.stamps.note(stamp);
-                buf.put_slice(&landing.bytes[..count]);
-                Ok::<usize, io::Error>(count)
-            });
-            match read {
-                Ok(count) => {
+            match self.receive(buf.initialize_unfilled()) {
+                Ok((count, stamp)) => {
+                    self.stamps.note(stamp);
+                    buf.advance(count);
                     if 0 < count && count < most {
                         // The socket is drained: asking again would only tell so.
                         ready.clear_ready();

@@ -100,6 +100,8 @@ pub struct Stream {
     /// The body of a refused request.
     refusal: Vec<u8>,
     coalesced_reads: u32,
+    /// The latest read, and its events.
+    read: (Nanos, usize),
     /// When and how it ended.
     end: Option<(Nanos, Outcome)>,
     detail: Option<String>,
@@ -118,6 +120,7 @@ impl Stream {
             foreign_type: false,
             refusal: Vec::new(),
             coalesced_reads: 0,
+            read: (Nanos::ZERO, 0),
             end: None,
             detail: None,
         }
@@ -156,9 +159,7 @@ impl Stream {
         let before = self.seen.chunks.len();
         let (decoder, seen) = (&mut self.decoder, &mut self.seen);
         let decoded = decoder.push(bytes, &mut |event| seen.event(moment, event, false));
-        if self.seen.chunks.len() > before + 1 {
-            self.coalesced_reads += 1;
-        }
+        self.count_read(before, moment);
         if let Err(too_long) = decoded {
             self.seen
                 .fail(ErrorKind::MalformedEvent, too_long.to_string());
@@ -171,6 +172,18 @@ impl Stream {
         } else {
             Flow::Continue
         }
+    }
+
+    /// Counts a read, which may bring its content in several pieces, once it has brought a second event.
+    fn count_read(&mut self, before: usize, moment: Moment) {
+        let new = self.seen.chunks.len() - before;
+        let in_read = if self.read.0 == moment.at {
+            self.read.1
+        } else {
+            0
+        };
+        self.read = (moment.at, in_read + new);
+        self.coalesced_reads += u32::from(in_read < 2 && 2 <= in_read + new);
     }
 
     /// The body ended, or will not go on.
