@@ -324,3 +324,143 @@ fn bad_arguments_are_status_2() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Runs on a file of that content, named FILE in the arguments.
+fn bench_of(content: &str, args: &[&str]) -> anyhow::Result<(u8, Value)> {
+    let (engine, dir) = (engine()?, tempfile::tempdir()?);
+    let (data, out) = (dir.path().join("data"), dir.path().join("out.json"));
+    std::fs::write(&data, content)?;
+    let (data, out_text) = (data.to_string_lossy(), out.to_string_lossy());
+    let args: Vec<String> = args.iter().map(|arg| arg.replace("FILE", &data)).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let base = ["bench", "--url", &engine.url, "--json", &out_text];
+    let status = goodput(&[&base, &args[..]].concat());
+    let json = read(&out).unwrap_or(Value::Null);
+    Ok((status, json))
+}
+
+fn millis(json: &Value) -> Vec<u64> {
+    let requests = json["requests"].as_array().expect("records").iter();
+    let due = requests.filter_map(|it| it["scheduled_ns"].as_u64());
+    due.map(|nanos| nanos / 1_000_000).collect()
+}
+
+#[test]
+fn a_trace_is_replayed_at_its_speed_and_told() -> anyhow::Result<()> {
+    let trace = "TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:17:03.0,30,4
+2023-11-16 18:17:04.0,20,0
+2023-11-16 18:17:05.0,20,3
+2023-11-16 18:17:23.0,20,3
+";
+    let args = [
+        "--workload",
+        "azure:FILE",
+        "--speed",
+        "20",
+        "--window",
+        "0:10",
+    ];
+    let (status, json) = bench_of(trace, &args)?;
+    assert_eq!((status, millis(&json)), (0, vec![0, 100]));
+    let requests = &json["requests"];
+    assert_eq!(
+        (&requests[0]["output_tokens"], &requests[1]["output_tokens"]),
+        (&4.into(), &3.into())
+    );
+    let workload = &json["workload"];
+    assert_eq!(workload["level"], "x20");
+    assert_eq!(workload["made"]["rows"]["dropped"]["no_output"], 1);
+    Ok(())
+}
+
+#[test]
+fn lengths_are_right_in_the_engines_own_tokens() -> anyhow::Result<()> {
+    let (_, json) = bench(&["--requests", "5"])?;
+    let made = &json["workload"]["made"];
+    let template = made["template_tokens"].as_u64().expect("measured");
+    assert_eq!(made["length_source"], "calibrated_estimate");
+    for request in json["requests"].as_array().expect("records") {
+        assert_eq!(request["prompt_tokens"].as_u64(), Some(16 + template));
+    }
+    let (_, json) = bench(&["--requests", "5", "--no-calibration"])?;
+    assert_eq!(json["workload"]["made"]["length_source"], "estimate");
+    Ok(())
+}
+
+#[test]
+fn repeats_are_refused_or_counted() -> anyhow::Result<()> {
+    let prompts = "{\"prompt\": \"a\"}\n{\"prompt\": \"b\"}\n{\"prompt\": \"c\"}\n";
+    let base = [
+        "--workload",
+        "prompts:FILE",
+        "--requests",
+        "10",
+        "--output-tokens",
+        "3",
+    ];
+    assert_eq!(bench_of(prompts, &base)?.0, 2);
+    let (status, json) = bench_of(prompts, &[&base[..], &["--allow-repeats"]].concat())?;
+    let rows = &json["workload"]["made"]["rows"];
+    assert_eq!(
+        (status, &rows["used"], &rows["repeats"]),
+        (0, &3.into(), &7.into())
+    );
+    Ok(())
+}
+
+#[test]
+fn time_bounds_a_run_and_the_ramp_in_is_in_no_figure() -> anyhow::Result<()> {
+    let args = [
+        "--rate",
+        "40",
+        "--arrival",
+        "constant",
+        "--duration",
+        "1",
+        "--ramp-in",
+        "0.5",
+    ];
+    let (status, json) = bench(&args)?;
+    assert_eq!((status, millis(&json).len()), (0, 40));
+    assert_eq!(json["summary"]["scheduled"], 20);
+    assert_eq!(json["workload"]["made"]["steady_ns"][0], 500_000_000);
+    // The engine sets the pace: as many as it takes in the time, each of them whole.
+    let (status, json) = bench(&["--concurrency", "2", "--duration", "0.5"])?;
+    let due = millis(&json);
+    assert!(
+        status == 0 && 2 < due.len() && due.iter().all(|due| *due <= 500),
+        "{due:?}"
+    );
+    assert_eq!(json["summary"]["completed"], due.len());
+    Ok(())
+}
+
+#[test]
+fn turns_carry_real_answers_where_that_is_asked() -> anyhow::Result<()> {
+    let args = [
+        "--workload",
+        "sharegpt-shaped",
+        "--turns",
+        "3",
+        "--concurrency",
+        "2",
+        "--requests",
+        "8",
+        "--answers",
+        "real",
+    ];
+    let (status, json) = bench_of("", &args)?;
+    assert_eq!(
+        (status, &json["workload"]["made"]["real_answers"]),
+        (0, &true.into())
+    );
+    let later = json["requests"]
+        .as_array()
+        .expect("records")
+        .iter()
+        .filter(|it| it["turn"] != 0);
+    let later: Vec<&Value> = later.collect();
+    assert!(!later.is_empty() && later.iter().all(|it| it["outcome"] == "ok"));
+    Ok(())
+}

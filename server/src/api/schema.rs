@@ -102,6 +102,7 @@ shapes! {
             think_ms: u64,
             max_context: u32,
             /// What later turns carry as answers; the data set's where it is left out.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             answers: Option<Answers>,
         },
         /// A ShareGPT JSON file in the server's data set folder.
@@ -111,16 +112,21 @@ shapes! {
             think_ms: u64,
             filter: ShareGptFilter,
             /// Tokens asked of every request, whatever the data set's answer.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             output_tokens: Option<u32>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             answers: Option<Answers>,
             /// Whether rows may be used again when there are too few; no where it is left out.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             repeats: Option<bool>,
         },
         /// A JSONL file of prompts in the server's data set folder.
         PromptFile {
             file: String,
             /// Tokens asked where a line says nothing of it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             output: Option<Lengths>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             repeats: Option<bool>,
         },
         /// Single requests of made-up text.
@@ -141,8 +147,11 @@ shapes! {
         Trace {
             file: String,
             format: TraceFormat,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             start_ms: Option<u64>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             length_ms: Option<u64>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
             max_context: Option<u32>,
         },
     }
