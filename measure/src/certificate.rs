@@ -1,6 +1,10 @@
 //! Was the client innocent? Each point carries a certificate with its evidence.
 
+mod calibration; // what this host can drive
+
 use serde::{Deserialize, Serialize};
+
+pub use calibration::{Calibration, Demand};
 
 use crate::quantile::percentile_linear;
 use crate::request::RequestRecord;
@@ -44,7 +48,7 @@ pub struct ClientEvidence {
 pub struct Certificate {
     /// clean, suspect or void.
     pub innocence: Innocence,
-    /// One sentence a reason, worst first; empty when clean.
+    /// One sentence a reason, worst first. When clean, only where the point went beyond half of what was calibrated.
     pub reasons: Vec<String>,
     /// Sent - scheduled, median.
     pub lag_p50: Option<Nanos>,

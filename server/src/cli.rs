@@ -1,9 +1,10 @@
-//! The command line: `goodput serve | sim | bench | demo | token`.
+//! The command line: `goodput serve | sim | bench | calibrate | demo | token`.
 //!
 //! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
 //! output, and what people should know besides on standard error.
 
 mod bench; // one point, without a studio
+mod calibrate; // how much load this host can make
 mod demo; // a studio with a study in it
 mod serve; // a studio
 mod sim; // an engine that is not there
@@ -41,6 +42,8 @@ enum Command {
     Serve(crate::config::ServeArgs),
     /// Measure one point of an engine and print it
     Bench(Box<bench::BenchArgs>),
+    /// Measure how much load this host can make before its client becomes part of what is measured
+    Calibrate(calibrate::CalibrateArgs),
     /// Start a studio, run the goodput exercise in it on a simulated engine, and print what came out
     Demo(demo::DemoArgs),
     /// Start a simulated engine
@@ -99,6 +102,7 @@ fn start(command: Command) -> Ended {
         match command {
             Command::Serve(args) => serve::serve(args).await,
             Command::Bench(args) => bench::bench(*args).await,
+            Command::Calibrate(args) => calibrate::calibrate(args).await,
             Command::Demo(args) => demo::demo(args).await,
             Command::Sim(args) => sim::simulate(args).await,
             Command::Token(args) => token::token(args).await,

@@ -265,7 +265,8 @@ fn database_from(url: &str) -> Result<Database, ConfigError> {
     }
 }
 
-fn default_data_dir() -> Option<PathBuf> {
+/// The studio's folder, where nobody names another.
+pub(crate) fn default_data_dir() -> Option<PathBuf> {
     let set = |name| {
         std::env::var_os(name)
             .map(PathBuf::from)

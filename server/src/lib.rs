@@ -6,6 +6,7 @@
 #![recursion_limit = "512"]
 
 // Inside: what is kept and what runs.
+mod calibration; // what this host can drive
 pub mod live; // what browsers hear while a study runs
 pub mod records; // what was seen of each request, as Parquet
 pub mod store; // where studies are kept
@@ -26,4 +27,4 @@ pub mod serving; // a studio that listens
 pub mod shared; // raw data of a shared study
 
 // The command line.
-pub mod cli; // goodput serve | sim | bench | demo | token
+pub mod cli; // goodput serve | sim | bench | calibrate | demo | token

@@ -112,9 +112,17 @@ fn programs(options: &Options) -> anyhow::Result<Programs> {
     let release = paths::native_target().join("release");
     if !options.no_build {
         step("goodput and the floor client, release builds", || {
-            let build = ["build", "--release", "--locked", "--package"];
-            run_program(cargo().args(build).args(["server", "--bin", "goodput"]))?;
-            run_program(cargo().args(build).args(["load", "--example", "floor"]))
+            // In one, so that what both need is built once.
+            let build = ["build", "--release", "--locked", "--package", "server"];
+            let of = [
+                "--package",
+                "load",
+                "--bin",
+                "goodput",
+                "--example",
+                "floor",
+            ];
+            run_program(cargo().args(build).args(of))
         })?;
     }
     let peers = match options.peers {

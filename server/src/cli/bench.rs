@@ -19,6 +19,7 @@ use load::dialect::Quirks;
 use load::{
     Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
+use measure::certificate::Calibration;
 use measure::study::{Api, Endpoint};
 use measure::units::{Nanos, Seed};
 use measure::workload::Workload;
@@ -104,7 +105,11 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let run = run(&engine, plan).await?;
     made.steady_ns = args.traffic.steady(&run);
     let steady = made.steady_ns.map(|window| within(&run, window));
-    let report = Report::of(steady.as_ref().unwrap_or(&run), discipline);
+    let report = Report::of(
+        steady.as_ref().unwrap_or(&run),
+        discipline,
+        calibration().as_ref(),
+    );
     let level = args.traffic.level(&workload);
     print!("{}", report.block(level.rate(), args.traffic.concurrency));
     notes(&made).iter().for_each(|note| println!("{note}"));
@@ -135,6 +140,12 @@ fn within(run: &PointRun, (from, to): (Nanos, Nanos)) -> PointRun {
         records: records.cloned().collect(),
         ..*run
     }
+}
+
+/// What `goodput calibrate` found on this host, where it was asked.
+fn calibration() -> Option<Calibration> {
+    let data_dir = crate::config::default_data_dir()?;
+    crate::calibration::read(&data_dir)
 }
 
 /// Every dialect by its name.

@@ -8,7 +8,7 @@ use app::studio::{LiveEvent, PointState, Progress};
 use load::dialect::Quirks;
 use load::{Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point};
 use measure::arrival::discipline;
-use measure::certificate::{Certificate, certify};
+use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::study::{Api, PlannedPoint, StudySpec};
@@ -144,7 +144,12 @@ impl Run<'_> {
             self.model.points[index].level,
             self.model.study.spec.slo.clone(),
         );
-        let worked = tokio::task::spawn_blocking(move || Measured::of(&run, level, &slo)).await;
+        let data_dir = self.parts.data_dir.clone();
+        let worked = tokio::task::spawn_blocking(move || {
+            let calibration = crate::calibration::read(&data_dir);
+            Measured::of(&run, level, &slo, calibration)
+        })
+        .await;
         match worked {
             Ok(Ok(measured)) => Ok(measured),
             Ok(Err(cause)) => Err(Halt::Failed(format!(
@@ -214,10 +219,19 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(run: &PointRun, level: Level, slo: &Slo) -> Result<Self, parquet::errors::ParquetError> {
+    fn of(
+        run: &PointRun,
+        level: Level,
+        slo: &Slo,
+        calibration: Option<Calibration>,
+    ) -> Result<Self, parquet::errors::ParquetError> {
         let scores: Vec<Score> = run.records.iter().map(Score::from).collect();
         let summary = summarize(&run.records, discipline(level), Failures::AsInfinity);
-        let certificate = certify(&run.records, run.client);
+        let mut certificate = certify(&run.records, run.client);
+        if let Some(calibration) = calibration {
+            let demand = Demand::of(&run.records, &summary);
+            certificate = certificate.calibrated(&calibration, demand);
+        }
         let judgement = judge(&scores, &summary, slo);
         Ok(Self {
             judgement,

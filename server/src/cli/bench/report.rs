@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use load::PointRun;
-use measure::certificate::{Certificate, Innocence, certify};
+use measure::certificate::{Calibration, Certificate, Demand, Innocence, certify};
 use measure::quantile::{Distribution, Estimate};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
@@ -28,10 +28,21 @@ const METRICS: [(&str, Metric); 7] = [
 ];
 
 impl Report {
-    pub(super) fn of(run: &PointRun, discipline: Discipline) -> Self {
+    /// With the calibration of this host, where there is one, the certificate says what lies beyond half of it.
+    pub(super) fn of(
+        run: &PointRun,
+        discipline: Discipline,
+        calibration: Option<&Calibration>,
+    ) -> Self {
+        let summary = summarize(&run.records, discipline, Failures::AsInfinity);
+        let mut certificate = certify(&run.records, run.client);
+        if let Some(calibration) = calibration {
+            let demand = Demand::of(&run.records, &summary);
+            certificate = certificate.calibrated(calibration, demand);
+        }
         Self {
-            summary: summarize(&run.records, discipline, Failures::AsInfinity),
-            certificate: certify(&run.records, run.client),
+            summary,
+            certificate,
         }
     }
 

@@ -10,7 +10,7 @@ fn names(fault: &str) -> &'static [&'static str] {
     match fault {
         "reset_before" | "reset_after" => &["connection_reset"],
         "stall" => &["stall_timeout"],
-        "truncate" => &["truncated"],
+        "truncate" => &["truncated", "empty_stream"],
         "cut" => &["truncated", "connection_reset"],
         "in_band_error" => &["in_band_error"],
         "too_many_requests" => &["rate_limited"],

@@ -107,7 +107,7 @@ fn what_has_no_value_is_null() {
 #[test]
 fn failures_make_a_percentile_unbounded() {
     let run = run(1);
-    let json = Report::of(&run, Discipline::OpenLoop).json(&run.records, false);
+    let json = Report::of(&run, Discipline::OpenLoop, None).json(&run.records, false);
     let ttft = &json["summary"]["ttft"];
     assert_eq!(
         (&ttft["count"], &ttft["p50_unbounded"]),
@@ -125,7 +125,9 @@ fn failures_make_a_percentile_unbounded() {
 
 #[test]
 fn the_block_is_the_one_that_people_know() {
-    insta::assert_snapshot!(Report::of(&run(0), Discipline::OpenLoop).block(Some(10.0), None));
+    insta::assert_snapshot!(
+        Report::of(&run(0), Discipline::OpenLoop, None).block(Some(10.0), None)
+    );
 }
 
 #[test]
@@ -139,7 +141,7 @@ fn a_run_without_a_success_says_why() {
         records: (0..20).map(refused).collect(),
         ..run(0)
     };
-    let report = Report::of(&all, Discipline::OpenLoop);
+    let report = Report::of(&all, Discipline::OpenLoop, None);
     let why = report.why_nothing().expect("nothing");
     assert_eq!(
         why,
@@ -157,7 +159,7 @@ fn a_run_without_a_success_says_why() {
         401
     );
     assert_eq!(
-        Report::of(&run(1), Discipline::OpenLoop).why_nothing(),
+        Report::of(&run(1), Discipline::OpenLoop, None).why_nothing(),
         None
     );
 }
