@@ -6,6 +6,7 @@
 //!
 //! [`RequestRecord`]: measure::request::RequestRecord
 
+mod decoder; // bytes to events, whatever the framing
 mod event; // what an event says
 mod llamacpp;
 mod ollama;

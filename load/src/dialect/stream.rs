@@ -6,11 +6,10 @@ use measure::request::{ErrorKind, Outcome, RequestRecord, TokenSource};
 use measure::study::Api;
 use measure::units::Nanos;
 
+use super::decoder::Decoder;
 use super::seen::Seen;
 use super::wire::refusal_text;
 use super::{Asked, Framing, Moment, end_mark, framing};
-use crate::sse::{Event, TooLong};
-use crate::{ndjson, sse};
 
 /// Most bytes kept of what went wrong.
 pub(super) const DETAIL_LIMIT: usize = 2048;
@@ -52,38 +51,6 @@ pub enum Flow {
     Continue,
     /// The end mark was read; whatever the socket does now is of no interest.
     Done,
-}
-
-#[derive(Clone, Debug)]
-enum Decoder {
-    EventStream(sse::Decoder),
-    Lines(ndjson::Decoder),
-}
-
-impl Decoder {
-    fn new(framing: Framing) -> Self {
-        match framing {
-            Framing::EventStream => Self::EventStream(sse::Decoder::default()),
-            Framing::Lines => Self::Lines(ndjson::Decoder::default()),
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8], on: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
-        match self {
-            Self::EventStream(decoder) => decoder.push(bytes, on),
-            Self::Lines(decoder) => decoder.push(bytes, on),
-        }
-    }
-
-    fn finish(&mut self, on: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
-        match self {
-            Self::EventStream(decoder) => decoder.finish(on),
-            Self::Lines(decoder) => {
-                decoder.finish(on);
-                Ok(())
-            }
-        }
-    }
 }
 
 /// The state machine of one response. Feed it [`Stream::head`], [`Stream::bytes`] and [`Stream::end`], then take the
