@@ -69,7 +69,7 @@ pub struct Programs {
 /// Measures, judges, writes.
 pub fn run(options: &Options) -> anyhow::Result<()> {
     if options.instructions {
-        return instructions::count_all(options.keep, options.consent);
+        return instructions::count_all(options.keep, options.no_build, options.consent);
     }
     let programs = programs(options)?;
     let place = place::take();

@@ -27,18 +27,15 @@ struct Counts {
 }
 
 /// Counts, compares, and keeps the counts when asked to.
-pub fn count_all(keep: bool, consent: Consent) -> anyhow::Result<()> {
+pub fn count_all(keep: bool, no_build: bool, consent: Consent) -> anyhow::Result<()> {
     needs::program_or_packages("valgrind", &["valgrind"], "counting instructions", consent)?;
-    let build = [
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "load",
-        "--example",
-        "counted",
-    ];
-    run(cargo().args(build))?;
+    if !no_build {
+        // With the server, so that both get the same parts of what they share, and are built once.
+        let build = ["build", "--release", "--locked", "--package", "server"];
+        run(cargo()
+            .args(build)
+            .args(["--package", "load", "--example", "counted"]))?;
+    }
     let program = paths::native_target().join("release/examples/counted");
     let names =
         answer(&mut Command::new(&program)).context("counted does not say what it counts")?;

@@ -75,6 +75,13 @@ impl Place {
         command
     }
 
+    /// Whether other programs ran beside, so that errors are upper bounds.
+    pub fn busy(&self) -> bool {
+        let load = self.load_average.split(' ').next();
+        load.and_then(|load| load.parse::<f64>().ok())
+            .is_some_and(|load| 0.5 < load)
+    }
+
     /// One sentence for the report.
     pub fn in_words(&self) -> String {
         let pinned = if self.pinned {

@@ -40,6 +40,12 @@ pub fn write(store: &Store, bars: &[Bar], place: &Place) -> anyhow::Result<()> {
         commit.unwrap_or_default(),
         place.in_words()
     );
+    if place.busy() {
+        let _ = writeln!(
+            text,
+            "**Other programs ran on this machine meanwhile** (see the load average): errors and lateness show what they did to each client, so only a quiet run settles a missed bar.\n"
+        );
+    }
     let _ = writeln!(
         text,
         "## What must hold\n\n| | | figure |\n| --- | --- | --- |"
