@@ -1,14 +1,14 @@
 //! One point: what happened, then every distribution, then what failed, then the client's certificate.
 
+mod client; // was the client innocent
+
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
-use measure::certificate::{Certificate, Innocence};
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::{Judgement, Metric};
 use measure::summary::{Capacity, Summary};
-use measure::units::Nanos;
 use uuid::Uuid;
 
 use super::ErrorView;
@@ -16,9 +16,9 @@ use super::study::uuid_param;
 use crate::api::{get_study, reading};
 use crate::chart::level_words;
 use crate::studio::{PointView, StudioError, StudyView};
-use crate::ui::badge::{Badge, CLEAN, SIMULATED, SUSPECT, VOID, point_word};
+use crate::ui::badge::{Badge, SIMULATED, point_word};
 use crate::ui::format;
-use crate::ui::html::{Html, badge, heads, html, missing, table, terms};
+use crate::ui::html::{Html, heads, html, missing, table, terms};
 use crate::words;
 
 /// A point by the ids in its URL.
@@ -165,7 +165,7 @@ fn body(point: &PointView, unit: &str) -> Html {
     let client = point
         .certificate
         .as_ref()
-        .map(|certificate| section("Was the client innocent?", client(certificate)));
+        .map(|certificate| section("Was the client innocent?", client::client(certificate)));
     html!("{}{}{}{}", remarks, numbers, promise, client)
 }
 
@@ -345,77 +345,6 @@ fn verdicts(judgement: &Judgement) -> Vec<(String, String)> {
     }));
     rows.push(("Good output".into(), tokens));
     rows
-}
-
-fn client(certificate: &Certificate) -> Html {
-    let word = match certificate.innocence {
-        Innocence::Clean => CLEAN,
-        Innocence::Suspect => SUSPECT,
-        Innocence::Void => VOID,
-    };
-    let span = |value: Option<Nanos>| value.map_or("–".into(), |value| value.to_string());
-    let client = certificate.client;
-    let cores = client
-        .cores_available
-        .map(|all| format!(" of {all}"))
-        .unwrap_or_default();
-    let rows = [
-        (
-            "Sent after it was due",
-            format!(
-                "p50 {}, p99 {}, at most {}",
-                span(certificate.lag_p50),
-                span(certificate.lag_p99),
-                span(certificate.lag_max)
-            ),
-        ),
-        (
-            "Sent over offered",
-            certificate
-                .sent_over_offered
-                .map_or("–".into(), format::percent),
-        ),
-        (
-            "Connections opened inside the clock",
-            certificate.fresh_connections.to_string(),
-        ),
-        (
-            "Reads with several events",
-            certificate.coalesced_reads.to_string(),
-        ),
-        (
-            "Read after the kernel had it",
-            match certificate.reads.lag_max {
-                Some(_) => format!(
-                    "p99 {}, at most {}",
-                    span(certificate.reads.lag_p99),
-                    span(certificate.reads.lag_max)
-                ),
-                None => "unknown: the kernel does not say".into(),
-            },
-        ),
-        (
-            "Load runtime polled late",
-            format!(
-                "p99 {}, at most {}",
-                span(client.poll_lag_p99),
-                span(client.poll_lag_max)
-            ),
-        ),
-        (
-            "Cores used",
-            client.cpu_cores.map_or("–".into(), |used| {
-                format!("{}{cores}", format::number(used))
-            }),
-        ),
-    ];
-    let rows = rows.map(|(term, what)| (term.to_owned(), what));
-    html!(
-        r#"<p class="row">{} <span>{}</span></p><dl class="facts">{}</dl>"#,
-        badge(word),
-        certificate.reasons.join("; "),
-        terms(rows)
-    )
 }
 
 #[cfg(test)]

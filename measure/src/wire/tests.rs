@@ -131,6 +131,10 @@ fn workloads_are_read_as_written() {
             output: Lengths::Uniform { min: 1, max: 9 },
         },
     ]);
+}
+
+#[test]
+fn what_workloads_are_made_of_is_read_as_written() {
     round(&[Lengths::Fixed { tokens: 7 }]);
     round(&TraceFormat::ALL);
     let arrivals = [

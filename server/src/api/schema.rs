@@ -23,6 +23,10 @@ macro_rules! shapes {
     )*};
 }
 
+mod compare; // configurations side by side
+
+pub use compare::*;
+
 shapes! {
     /// A study, as a person states it.
     struct StudySpec {
@@ -373,34 +377,5 @@ shapes! {
         pub created_ms: i64,
         pub expires_ms: Option<i64>,
         pub revoked: bool,
-    }
-    /// Configurations side by side.
-    struct CompareView {
-        pub slo: String,
-        /// The first is the baseline.
-        pub configurations: Vec<ComparedConfiguration>,
-        pub pairs: Vec<PairComparison>,
-    }
-    /// One configuration of a comparison.
-    struct ComparedConfiguration {
-        pub study: Uuid,
-        pub study_name: String,
-        pub simulated: bool,
-        pub configuration: ConfigurationView,
-        pub points: Vec<PointView>,
-    }
-    /// Candidate against baseline.
-    struct PairComparison {
-        /// Index into `configurations`.
-        pub candidate: u32,
-        /// `one_variable`, `identical` or `confounded`, with what differs.
-        pub comparability: Value,
-        /// Left out when the verdict is withheld.
-        pub ceilings: Option<Value>,
-        pub ceilings_by_percentile: Option<Value>,
-        /// Percentiles of TTFT and TPOT at each level that both have, with difference, interval and verdict.
-        pub latencies: Vec<Value>,
-        /// Level, difference and verdict.
-        pub attainment: Vec<Value>,
     }
 }
