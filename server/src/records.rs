@@ -39,18 +39,21 @@ pub fn to_parquet(records: &[RequestRecord]) -> Result<Vec<u8>, ParquetError> {
 }
 
 fn properties() -> Result<WriterProperties, ParquetError> {
-    let chunk_at = ColumnPath::from("chunk_at_ns.list.item");
+    let rising = ["chunk_at_ns.list.item", "chunk_at_kernel_ns.list.item"].map(ColumnPath::from);
     let metadata = [(VERSION_KEY, VERSION), ("goodput.about", ABOUT)];
     let metadata = metadata
         .map(|(key, value)| KeyValue::new(key.to_owned(), value.to_owned()))
         .to_vec();
-    Ok(WriterProperties::builder()
+    let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_key_value_metadata(Some(metadata))
+        .set_key_value_metadata(Some(metadata));
+    for column in rising {
         // Instants rise: their differences are small, themselves they never repeat.
-        .set_column_dictionary_enabled(chunk_at.clone(), false)
-        .set_column_encoding(chunk_at, Encoding::DELTA_BINARY_PACKED)
-        .build())
+        properties = properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+    }
+    Ok(properties.build())
 }
 
 /// Every column: its name, its values, whether it may lack one.
