@@ -14,7 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::dialect::End;
 use crate::fault::chain;
+use crate::limits;
 use crate::socket::{Socket, Stamps};
 
 /// Most bytes of a proxy's answer.
@@ -40,6 +42,8 @@ pub(crate) struct Target {
 pub(crate) enum ConnectError {
     #[error("{0}")]
     Tcp(#[from] io::Error),
+    #[error("{0}")]
+    Limit(String),
     #[error("no connection within {} ms", .0.as_millis())]
     TimedOut(Duration),
     #[error("{0}; name its authority with --ca-file, or allow anybody with --insecure")]
@@ -66,10 +70,30 @@ impl Target {
         opened.map_err(|_| ConnectError::TimedOut(limit))?
     }
 
-    async fn open_unbounded(&self) -> Result<(Stream, Rc<Stamps>), ConnectError> {
-        let tcp = tokio::net::TcpStream::connect(self.addresses.as_slice()).await?;
+    /// A socket to the first address that takes it. A limit of this machine counts for more than what another address says.
+    async fn tcp(&self) -> Result<Socket, ConnectError> {
+        let mut failed = None;
+        for address in &self.addresses {
+            match self.tcp_to(*address).await {
+                Ok(socket) => return Ok(socket),
+                Err(error) => {
+                    let limit = limits::met(&error, *address).map(ConnectError::Limit);
+                    let met = failed.take().filter(ConnectError::is_limit);
+                    failed = met.or(limit).or(Some(ConnectError::Tcp(error)));
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable).into()))
+    }
+
+    async fn tcp_to(&self, address: SocketAddr) -> io::Result<Socket> {
+        let tcp = tokio::net::TcpStream::connect(address).await?;
         tcp.set_nodelay(true)?;
-        let mut socket = Socket::new(tcp.into_std()?, self.kernel_time)?;
+        Socket::new(tcp.into_std()?, self.kernel_time)
+    }
+
+    async fn open_unbounded(&self) -> Result<(Stream, Rc<Stamps>), ConnectError> {
+        let mut socket = self.tcp().await?;
         let stamps = socket.stamps();
         if let Some(engine) = &self.tunnel {
             dig(&mut socket, engine).await?;
@@ -84,6 +108,22 @@ impl Target {
             return Err(ConnectError::NoHttp2);
         }
         Ok((Stream::Encrypted(Box::new(encrypted)), stamps))
+    }
+}
+
+impl ConnectError {
+    /// Whether the failure is the client's own: this machine allowed it no connection.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(self, Self::Limit(_))
+    }
+}
+
+impl From<ConnectError> for End {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Limit(why) => Self::ClientLimit(why),
+            other => Self::ConnectFailed(other.to_string()),
+        }
     }
 }
 

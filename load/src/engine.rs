@@ -1,5 +1,6 @@
 //! A client for one endpoint.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use crate::address::{self, AddressError};
 use crate::connect::Target;
 use crate::dialect;
 use crate::exchange::Habits;
+use crate::limits;
 use crate::shard::{self, Shard};
 use crate::tls::{self, TlsError, Trust};
 
@@ -108,13 +110,15 @@ pub struct Engine {
     pub(crate) habits: Habits,
     pub(crate) shards: Arc<[Shard]>,
     pub(crate) calls: Calls,
+    /// Where connections lead.
+    pub(crate) addresses: Arc<[SocketAddr]>,
 }
 
 impl Engine {
     /// A client for an endpoint. Looks the host up once (refusing link-local and metadata addresses), reads the API key
     /// from the environment variable that the endpoint names, opens no connection yet.
     pub fn connect(endpoint: &Endpoint, options: EngineOptions) -> Result<Self, EngineError> {
-        raise_file_limit();
+        limits::raise_file_limit();
         let route = dialect::route(endpoint.api, &endpoint.model);
         let route = address::under(&endpoint.url, &route).map_err(EngineError::Address)?;
         let target = target(&route, &options)?;
@@ -129,6 +133,7 @@ impl Engine {
             habits,
             shards,
             calls,
+            addresses: target.addresses.into(),
         })
     }
 }
@@ -179,7 +184,7 @@ pub(crate) struct Calls {
     /// Where load goes: path and query, or all of it for a proxy and in HTTP/2.
     uri: String,
     headers: HeaderMap,
-    http2: bool,
+    pub(crate) http2: bool,
 }
 
 /// A request, ready to be sent.
@@ -271,27 +276,4 @@ pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, EngineError> {
         headers.insert(header, value);
     }
     Ok(headers)
-}
-
-/// Lifts the soft limit of open files to the hard one: each stream in flight needs a file.
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current != maximum {
-        // Where even that is not allowed the old limit stands; points check it against their streams.
-        let _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: maximum,
-                maximum,
-            },
-        );
-    }
-}
-
-/// How many files may be open at once.
-pub(crate) fn file_limit() -> u64 {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile)
-        .current
-        .unwrap_or(u64::MAX)
 }

@@ -135,7 +135,7 @@ impl Reading<'_> {
             biased;
             opened = connecting => match opened {
                 Ok(link) => (Some(link), None),
-                Err(error) => (None, Some(End::ConnectFailed(error.to_string()))),
+                Err(error) => (None, Some(error.into())),
             },
             why = give_up.told() => (None, Some(End::Cancelled(why.into()))),
         };

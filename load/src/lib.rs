@@ -14,6 +14,7 @@ mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 mod fault; // what it means that an exchange broke off
 mod http1; // the hot path
+mod limits; // what this machine allows
 mod link; // what carries a request
 pub mod ndjson; // lines to events
 pub mod plan; // what a point sends, and when

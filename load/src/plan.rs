@@ -91,12 +91,21 @@ impl PointPlan {
         turns.any(|turn| turn.body.needs_answers())
     }
 
+    /// Most requests that can be in flight at once.
+    fn most_streams(&self) -> usize {
+        self.concurrency
+            .map_or(usize::MAX, |streams| streams as usize)
+            .min(self.sessions.len())
+    }
+
+    /// How many requests will be in flight at once, where that is certain beforehand.
+    pub(crate) fn certain_streams(&self) -> Option<usize> {
+        (self.discipline != Discipline::OpenLoop).then(|| self.most_streams())
+    }
+
     /// How many requests may well be in flight at once: so many connections are opened before the clock starts.
     pub(crate) fn expected_streams(&self) -> usize {
-        let most = self
-            .concurrency
-            .map_or(usize::MAX, |streams| streams as usize)
-            .min(self.sessions.len());
+        let most = self.most_streams();
         match self.discipline {
             Discipline::ClosedLoop => most,
             // Beyond that the rest is opened inside the clock, and counted there.

@@ -15,7 +15,7 @@ use crate::link::Link;
 /// no request is handed to a connection that is about to die.
 const IDLE: Duration = Duration::from_secs(4);
 /// Streams on one HTTP/2 connection: what servers commonly allow.
-const STREAMS: usize = 100;
+pub(crate) const STREAMS: usize = 100;
 
 /// The connections of one thread.
 pub(crate) struct Pool {

@@ -14,10 +14,12 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::engine::{Engine, file_limit};
+use crate::engine::Engine;
 use crate::evidence::Watch;
 use crate::exchange::{GiveUp, Habits};
+use crate::limits::{self, Ports};
 use crate::plan::PointPlan;
+use crate::pool::STREAMS;
 use crate::progress::{Camera, Gauges, Observer};
 use crate::session::{Point, Ran, Runner, Waiting, reins};
 use crate::shard::Shard;
@@ -27,8 +29,6 @@ use crate::warmup;
 const LEAD: Duration = Duration::from_millis(10);
 /// How often the drain is checked; every fifth time the observer gets a picture.
 const TICK: Duration = Duration::from_millis(50);
-/// Files a process needs beside its streams.
-const OTHER_FILES: u64 = 128;
 
 /// What came of a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,26 @@ pub enum PointError {
         /// The limit.
         allowed: u64,
     },
+    /// This machine has too few local ports.
+    #[error(
+        "{needed} more connections need more local ports than the {free} that are free of {range} here ({waiting} are held for a minute by closed connections); lower the concurrency, or widen net.ipv4.ip_local_port_range"
+    )]
+    TooFewPorts {
+        /// Connections.
+        needed: u64,
+        /// Ports that can be used now.
+        free: u64,
+        /// All there are.
+        range: u64,
+        /// Held by closed connections to the engine.
+        waiting: u64,
+    },
+    /// Another limit of this machine.
+    #[error("this machine gives the client no more connections: {why}")]
+    ClientLimit {
+        /// The limit and what raises it.
+        why: String,
+    },
     /// A fault of ours.
     #[error("the load threads went away in the middle of the point")]
     Lost,
@@ -89,7 +109,9 @@ pub async fn run_point(
     stop: CancellationToken,
 ) -> Result<PointRun, PointError> {
     let streams = plan.expected_streams();
-    check_files(&plan, streams)?;
+    if let Some(certain) = plan.certain_streams() {
+        check_limits(engine, certain).await?;
+    }
     prepare(engine, &plan, streams, &stop).await?;
     let (drain, started_unix_ms) = (plan.drain, unix_ms(SystemTime::now() + LEAD));
     let point = Arc::new(begin(engine, plan));
@@ -223,7 +245,8 @@ async fn prepare(
     let (tell, give_up) = GiveUp::new();
     let preparing = async {
         warmup::warm_up(engine, plan.warmup.clone(), give_up).await?;
-        warmup::open_connections(&engine.shards, streams).await
+        let certain = plan.certain_streams().is_some();
+        warmup::open_connections(&engine.shards, streams, certain).await
     };
     tokio::select! {
         prepared = preparing => prepared,
@@ -234,13 +257,34 @@ async fn prepare(
     }
 }
 
-fn check_files(plan: &PointPlan, streams: usize) -> Result<(), PointError> {
-    let (needed, allowed) = (streams as u64, file_limit());
-    let certain = plan.discipline != Discipline::OpenLoop;
-    if certain && allowed < needed + OTHER_FILES {
-        Err(PointError::TooFewFiles { needed, allowed })
+/// Refuses a point that needs more connections at once than this machine allows.
+async fn check_limits(engine: &Engine, streams: usize) -> Result<(), PointError> {
+    let connections = if engine.calls.http2 {
+        streams.div_ceil(STREAMS)
     } else {
-        Ok(())
+        streams
+    };
+    let idle = warmup::idle(&engine.shards).await;
+    let needed = connections.saturating_sub(idle) as u64;
+    let (allowed, free) = limits::files();
+    if free < needed {
+        return Err(PointError::TooFewFiles { needed, allowed });
+    }
+    let addresses = Arc::clone(&engine.addresses);
+    // The kernel's tables are long where there are many connections.
+    let ports = tokio::task::spawn_blocking(move || limits::ports(&addresses)).await;
+    match ports.ok().flatten() {
+        Some(Ports {
+            range,
+            waiting,
+            free,
+        }) if free < needed => Err(PointError::TooFewPorts {
+            needed,
+            free,
+            range,
+            waiting,
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::units::Nanos;
 
 use crate::clock::Clock;
+use crate::connect::ConnectError;
 use crate::engine::{Calls, Engine};
 use crate::exchange::{GiveUp, Habits, Lane, asked};
 use crate::plan::PlannedRequest;
@@ -22,7 +23,12 @@ const AT_A_TIME: usize = 8;
 const OPENING: usize = 64;
 
 /// Opens `count` connections, spread over the threads, and leaves them idle.
-pub(crate) async fn open_connections(shards: &[Shard], count: usize) -> Result<(), PointError> {
+/// Where all of them are `certain` to be needed, a limit of this machine ends the point before it begins.
+pub(crate) async fn open_connections(
+    shards: &[Shard],
+    count: usize,
+    certain: bool,
+) -> Result<(), PointError> {
     let count = count.max(1);
     let opening: FuturesUnordered<_> = (0..shards.len())
         .map(|place| (place, (place..count).step_by(shards.len()).count()))
@@ -30,21 +36,21 @@ pub(crate) async fn open_connections(shards: &[Shard], count: usize) -> Result<(
         .collect();
     let opened: Vec<_> = opening.collect().await;
     let mut any = false;
-    let mut refused = None;
+    let mut refused: Option<ConnectError> = None;
     for of_thread in opened {
         let (open, why) = of_thread.map_err(|_| PointError::Lost)?;
         any |= 0 < open;
-        refused = refused.or(why);
+        refused = graver(refused, why);
     }
     match refused {
         // One that could not be opened ahead is opened inside the clock, and counted there.
-        Some(why) if !any => Err(PointError::Unreachable { why }),
+        Some(why) if !any || (certain && why.is_limit()) => Err(why.into()),
         _ => Ok(()),
     }
 }
 
 /// Opens what is missing of `count`; how many there are, and why there are not more.
-async fn open(local: Rc<Local>, count: usize) -> (usize, Option<String>) {
+async fn open(local: Rc<Local>, count: usize) -> (usize, Option<ConnectError>) {
     let pool = &local.pool;
     let missing = pool.missing(count);
     let opened: Vec<_> = iter(0..missing)
@@ -56,10 +62,38 @@ async fn open(local: Rc<Local>, count: usize) -> (usize, Option<String>) {
     for link in opened {
         match link {
             Ok(link) => pool.give_back(link),
-            Err(error) => why = Some(error.to_string()),
+            Err(error) => why = graver(why, Some(error)),
         }
     }
     (pool.count(), why)
+}
+
+/// A limit of this machine explains more than what came of it.
+fn graver(one: Option<ConnectError>, other: Option<ConnectError>) -> Option<ConnectError> {
+    match (one, other) {
+        (Some(one), Some(other)) if other.is_limit() && !one.is_limit() => Some(other),
+        (one, other) => one.or(other),
+    }
+}
+
+/// How many connections are open and idle.
+pub(crate) async fn idle(shards: &[Shard]) -> usize {
+    let counting = shards
+        .iter()
+        .map(|shard| shard.run(|local| async move { local.pool.count() }));
+    let counts = futures_util::future::join_all(counting).await;
+    counts.into_iter().flatten().sum()
+}
+
+impl From<ConnectError> for PointError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Limit(why) => Self::ClientLimit { why },
+            other => Self::Unreachable {
+                why: other.to_string(),
+            },
+        }
+    }
 }
 
 /// Sends the warm-up. A refusal that all requests would share ends the point before it begins.
@@ -122,6 +156,7 @@ fn check(record: &RequestRecord) -> Result<(), PointError> {
             Err(PointError::Refused { status, why })
         }
         (Outcome::Error(ErrorKind::ConnectFailed), _) => Err(PointError::Unreachable { why }),
+        (Outcome::Error(ErrorKind::ClientLimit), _) => Err(PointError::ClientLimit { why }),
         (Outcome::Error(ErrorKind::NotAStream), _) => Err(PointError::NoStream { why }),
         _ => Ok(()),
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use calibration::{Calibration, Demand};
 
 use crate::quantile::percentile_linear;
-use crate::request::RequestRecord;
+use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::summary::rate;
 use crate::units::{Nanos, three_digits};
 
@@ -93,6 +93,8 @@ mod thresholds {
     pub const BLURRED_SUSPECT: f64 = 0.01;
     /// As [`BLURRED_SUSPECT`]: beyond it a p95 is.
     pub const BLURRED_VOID: f64 = 0.05;
+    /// Share of the requests that this machine gave no connection: as infinity they are the p99 from here on.
+    pub const LIMITED_VOID: f64 = 0.01;
     /// Share of the process's cores in use: beyond it the operating system decides when a socket is read. The process
     /// may hold the simulator too, so this alone never voids a point.
     pub const CPU_SUSPECT: f64 = 0.9;
@@ -109,6 +111,7 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
     let sent_over_offered = sent_over_offered(records);
     let reads = Reads::of(records);
     let mut findings: Vec<(Innocence, String)> = [
+        limited(records),
         lag(99.0).and_then(|lag| late_sends(lag, records)),
         sent_over_offered.and_then(slow_sends),
         late_reads(&reads, client),
@@ -185,6 +188,28 @@ fn lag_limits(records: &[RequestRecord]) -> (Nanos, Nanos) {
         share(thresholds::BURST_SUSPECT, thresholds::LAG_SUSPECT),
         share(thresholds::BURST_VOID, thresholds::LAG_VOID),
     )
+}
+
+/// Requests that the client had no means to send: never the engine's doing, however few.
+fn limited(records: &[RequestRecord]) -> Option<(Innocence, String)> {
+    let is_limited =
+        |record: &&RequestRecord| record.outcome == Outcome::Error(ErrorKind::ClientLimit);
+    let first = records.iter().find(is_limited)?;
+    let (count, all) = (records.iter().filter(is_limited).count(), records.len());
+    let void = thresholds::LIMITED_VOID * all as f64 <= count as f64;
+    let innocence = if void {
+        Innocence::Void
+    } else {
+        Innocence::Suspect
+    };
+    let why = first
+        .error_detail
+        .as_deref()
+        .unwrap_or("it did not say why");
+    let text = format!(
+        "The client came to a limit of its own: {count} of {all} requests got no connection ({why})."
+    );
+    Some((innocence, text))
 }
 
 fn slow_sends(ratio: f64) -> Option<(Innocence, String)> {

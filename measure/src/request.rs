@@ -94,11 +94,14 @@ pub enum ErrorKind {
     ConnectFailed,
     /// Given up by us: a stop, or the end of the drain.
     Cancelled,
+    /// No connection, because this machine allowed the client none: open files, local ports, memory for sockets. The
+    /// engine never heard of the request.
+    ClientLimit,
 }
 
 impl ErrorKind {
-    /// Every kind, in the order in which tables list them.
-    pub const ALL: [Self; 12] = [
+    /// Every kind, in the order in which tables list them. New ones come last: places in it are stored.
+    pub const ALL: [Self; 13] = [
         Self::HttpStatus,
         Self::RateLimited,
         Self::InBandError,
@@ -111,6 +114,7 @@ impl ErrorKind {
         Self::MalformedEvent,
         Self::ConnectFailed,
         Self::Cancelled,
+        Self::ClientLimit,
     ];
 
     /// The name used in JSON, columns and tables.
@@ -128,6 +132,7 @@ impl ErrorKind {
             Self::MalformedEvent => "malformed_event",
             Self::ConnectFailed => "connect_failed",
             Self::Cancelled => "cancelled",
+            Self::ClientLimit => "client_limit",
         }
     }
 }

@@ -40,6 +40,8 @@ pub enum End {
     Stalled(Duration),
     /// There was no connection.
     ConnectFailed(String),
+    /// There was no connection, because this machine allowed none.
+    ClientLimit(String),
     /// We gave it up.
     Cancelled(String),
 }
@@ -222,6 +224,7 @@ impl Stream {
                 format!("nothing came for {} ms", limit.as_millis()),
             )),
             End::ConnectFailed(why) => Err((ErrorKind::ConnectFailed, why)),
+            End::ClientLimit(why) => Err((ErrorKind::ClientLimit, why)),
             End::Cancelled(why) => Err((ErrorKind::Cancelled, why)),
         }
     }

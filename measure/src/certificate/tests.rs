@@ -121,6 +121,36 @@ fn an_engine_that_cannot_be_reached_is_not_the_clients_fault() {
     assert_eq!(innocence(&records), Innocence::Clean);
 }
 
+/// 200 requests of which so many got no connection from this machine.
+fn limited(count: usize) -> Certificate {
+    let mut records = late_by(|_| 0.1);
+    for record in &mut records[..count] {
+        let slot = record.scheduled.as_millis_f64();
+        *record = RequestRecord {
+            sent: None,
+            error_detail: Some("no port".into()),
+            ..failed(record.session, slot, crate::request::ErrorKind::ClientLimit)
+        };
+    }
+    certify(&records, ClientEvidence::default())
+}
+
+#[test]
+fn a_client_at_its_own_limit_is_never_innocent() {
+    for (count, innocence) in [
+        (0, Innocence::Clean),
+        (1, Innocence::Suspect),
+        (2, Innocence::Void),
+        (200, Innocence::Void),
+    ] {
+        let certificate = limited(count);
+        assert_eq!(certificate.innocence, innocence, "{count}");
+        let says = format!("{count} of 200 requests got no connection (no port)");
+        let said = certificate.reasons.iter().any(|it| it.contains(&says));
+        assert_eq!(said, 0 < count, "{:?}", certificate.reasons);
+    }
+}
+
 #[test]
 fn evidence_is_counted() {
     let mut records = late_by(|_| 0.1);

@@ -103,6 +103,9 @@ fn mend(kind: ErrorKind, status: Option<u16>) -> Option<&'static str> {
         (ErrorKind::ConnectFailed | ErrorKind::ConnectionReset, _) => {
             Some("check that the engine runs and can be reached")
         }
+        (ErrorKind::ClientLimit, _) => {
+            Some("raise the limit of this machine that is named there, or lower the load")
+        }
         (ErrorKind::StallTimeout, _) => {
             Some("lower the rate, or raise the time that a stream may be silent")
         }
