@@ -215,7 +215,8 @@ async fn follow(
             ran = &mut running.sessions => {
                 watch.progress(camera.picture(&point.gauges, point.clock.now()));
                 let ran: Result<Vec<Vec<Ran>>, _> = ran.into_iter().collect();
-                return Ok((ran.map_err(|_| PointError::Lost)?.concat(), stopped));
+                let ran = ran.map_err(|_| PointError::Lost)?;
+                return Ok((ran.into_iter().flatten().collect(), stopped));
             }
             () = stop.cancelled(), if !stopped => {
                 stopped = true;

@@ -1,5 +1,6 @@
 //! Sessions: turns that follow each other, and how each discipline starts them.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -8,7 +9,7 @@ use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::study::Api;
 use measure::summary::Discipline;
 use measure::units::Nanos;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
@@ -174,7 +175,9 @@ impl Runner {
         sessions: Vec<(usize, GiveUp)>,
         mut give_up: GiveUp,
     ) -> Vec<Ran> {
-        let mut running: Vec<JoinHandle<Ran>> = Vec::with_capacity(sessions.len());
+        // A task that is waited for keeps the room of its whole run: each leaves its records here and is gone.
+        let ran = Rc::new(RefCell::new(Vec::with_capacity(sessions.len())));
+        let (running, mut all_gone) = mpsc::channel::<()>(1);
         let alarm = Alarm::new();
         for (index, mut session_given_up) in sessions {
             let start = self.point.sessions[index].start;
@@ -190,12 +193,17 @@ impl Runner {
                 () = moment => {}
             }
             self.point.begun(index, start);
-            let runner = self.clone();
-            running.push(tokio::task::spawn_local(async move {
-                runner.session(index, start, &mut session_given_up).await
-            }));
+            let (runner, ran, running) = (self.clone(), Rc::clone(&ran), running.clone());
+            tokio::task::spawn_local(async move {
+                let of_session = runner.session(index, start, &mut session_given_up).await;
+                ran.borrow_mut().push(of_session);
+                drop(running);
+            });
         }
-        all(running).await
+        drop(running);
+        // Nobody sends: this is the end of the last task, one that panicked included.
+        let _ = all_gone.recv().await;
+        ran.take()
     }
 
     /// Closed loop: each stream takes the next session as soon as its own has ended.

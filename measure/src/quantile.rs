@@ -12,6 +12,7 @@ mod bootstrap; // moving blocks
 mod effective; // what an autocorrelated sample is worth
 mod interval; // ranks that enclose a percentile
 mod normal; // the normal distribution's inverse
+mod pick; // ranks among very many values
 mod pooled; // gaps pooled over requests
 mod share; // Wilson
 
@@ -19,20 +20,44 @@ pub use bootstrap::Blocks;
 pub use effective::Indicator;
 pub use interval::{needed_for, ranks};
 pub use normal::normal_quantile;
-pub use pooled::Pool;
+pub use pooled::{FAILED, Pool};
 
 /// Percentile `p` (0 to 100) of *sorted* values by linear interpolation (numpy's default). `None` when empty.
 /// Any weight on an infinite value makes the result infinite.
 pub fn percentile_linear(sorted: &[f64], p: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    // Multiplied before divided: p95 of 101 values is then exactly the 96th, whatever follows it.
-    let position = (p.clamp(0.0, 100.0) * last as f64) / 100.0;
-    let below = position.floor() as usize;
-    let share = position - below as f64;
-    if share == 0.0 {
-        return Some(sorted[below]);
+    sorted.last()?;
+    Some(Place::of(p, sorted.len()).between(|rank| sorted[rank]))
+}
+
+/// Where a percentile lies: at an order statistic, or so far on the way to the next.
+struct Place {
+    below: usize,
+    share: f64,
+}
+
+impl Place {
+    /// Percentile `p` of `count` values, of which there is at least one.
+    fn of(p: f64, count: usize) -> Self {
+        // Multiplied before divided: p95 of 101 values is then exactly the 96th, whatever follows it.
+        let position = (p.clamp(0.0, 100.0) * (count - 1) as f64) / 100.0;
+        let below = position.floor() as usize;
+        Self {
+            below,
+            share: position - below as f64,
+        }
     }
-    Some(sorted[below] * (1.0 - share) + sorted[below + 1] * share)
+
+    /// The order statistics that it lies between.
+    fn ranks(&self) -> impl Iterator<Item = usize> + use<> {
+        self.below..=self.below + usize::from(self.share != 0.0)
+    }
+
+    fn between(&self, at: impl Fn(usize) -> f64) -> f64 {
+        if self.share == 0.0 {
+            return at(self.below);
+        }
+        at(self.below) * (1.0 - self.share) + at(self.below + 1) * self.share
+    }
 }
 
 /// A percentile with its 95 % interval. `value: None` stands for plus infinity (failures weigh on it);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::fidelity;
-use crate::quantile::{Distribution, Pool, Sample};
+use crate::quantile::{Distribution, FAILED, Pool, Sample};
 use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::slo::Metric;
 use crate::units::Nanos;
@@ -209,17 +209,17 @@ fn distribution(
 
 /// Gaps pooled over requests; a failed request is one infinite gap, or left out.
 fn pooled_gaps(arrived: &[&RequestRecord], failures: Failures) -> Distribution {
-    let mut pool = Pool::default();
-    for record in arrived {
+    let of = |place: usize, on: &mut dyn FnMut(u64)| {
+        let record = arrived[place];
         match (record.is_ok(), failures) {
             (true, _) if record.is_single_burst() => {}
-            (true, _) => pool.push(record.gaps().map(|gap| gap.0 as f64)),
-            (false, Failures::AsInfinity) => pool.push([f64::INFINITY]),
+            (true, _) => record.gaps().for_each(|gap| on(gap.0)),
+            (false, Failures::AsInfinity) => on(FAILED),
             (false, Failures::SuccessesOnly) => {}
         }
-    }
+    };
     // Any fixed seed: the same records must give the same interval for ever.
-    pool.distribution(0)
+    Pool::of(arrived.len(), of).distribution(0)
 }
 
 struct Counts {

@@ -108,17 +108,24 @@ fn intervals_of_a_queue_cover_too() {
     assert!(330 <= hits, "{hits} of 400");
 }
 
+fn pooled(requests: &[Vec<u64>], seed: u64) -> Distribution {
+    let of = |place: usize, on: &mut dyn FnMut(u64)| requests[place].iter().copied().for_each(on);
+    Pool::of(requests.len(), of).distribution(seed)
+}
+
 #[test]
 fn pooled_gaps_are_resampled_by_request() {
     // Each request has its own pace, so 40 gaps of one request are worth little more than one.
     let pool = |seed: u64, n: usize| {
         let mut draws = Draws::new(seed);
-        let mut pool = Pool::default();
-        (0..n).for_each(|_| {
-            let pace = 1e7 * (1.0 + draws.uniform());
-            pool.push((0..40).map(|_| pace * (0.99 + 0.02 * draws.uniform())));
-        });
-        pool.distribution(seed)
+        let requests: Vec<Vec<u64>> = (0..n)
+            .map(|_| {
+                let pace = 1e7 * (1.0 + draws.uniform());
+                let gap = |_| (pace * (0.99 + 0.02 * draws.uniform())).round() as u64;
+                (0..40).map(gap).collect()
+            })
+            .collect();
+        pooled(&requests, seed)
     };
     let truth = pool(77, 20_000).p95.and_then(|e| e.value).expect("some").0 as f64;
     let hits = covered(truth, |seed| pool(seed, 200).p95);
@@ -130,19 +137,18 @@ fn pooled_gaps_are_resampled_by_request() {
 
 #[test]
 fn a_few_pooled_requests_have_no_interval() {
-    let mut pool = Pool::default();
-    (0..19).for_each(|i| pool.push([f64::from(i), 5.0]));
-    let p50 = pool.distribution(0).p50.expect("some");
+    let requests: Vec<Vec<u64>> = (0..19).map(|i| vec![i, 5]).collect();
+    let p50 = pooled(&requests, 0).p50.expect("some");
     assert_eq!((p50.lo, p50.hi), (None, None));
-    assert_eq!(Pool::default().distribution(0), Distribution::default());
+    for nothing in [vec![], vec![vec![]; 30]] {
+        assert_eq!(pooled(&nothing, 0), Distribution::default());
+    }
 }
 
 #[test]
 fn a_failure_is_an_infinite_gap() {
-    let mut pool = Pool::default();
-    (0..30).for_each(|_| pool.push([1e6; 3]));
-    (0..10).for_each(|_| pool.push([f64::INFINITY]));
-    let itl = pool.distribution(0);
+    let requests = [vec![vec![1_000_000; 3]; 30], vec![vec![FAILED]; 10]].concat();
+    let itl = pooled(&requests, 0);
     assert_eq!((itl.count, itl.failed), (100, 10));
     assert_eq!(itl.p50.and_then(|e| e.value), Some(Nanos::from_millis(1)));
     assert_eq!(itl.p95.map(|e| e.value), Some(None));

@@ -20,6 +20,7 @@ use load::{
     Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
 use measure::certificate::Calibration;
+use measure::request::RequestRecord;
 use measure::study::{Api, Endpoint};
 use measure::units::{Nanos, Seed};
 use measure::workload::Workload;
@@ -30,7 +31,7 @@ use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
 use lengths::{Counting, LengthArgs, notes};
 use out::Out;
-use report::Report;
+use report::{Report, Whole};
 use traffic::{Bounds, Traffic};
 use wire::WireArgs;
 
@@ -104,26 +105,28 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let run = run(&engine, plan).await?;
     made.steady_ns = args.traffic.steady(&run);
-    let steady = made.steady_ns.map(|window| within(&run, window));
-    let report = Report::of(
-        steady.as_ref().unwrap_or(&run),
-        discipline,
-        calibration().as_ref(),
-    );
+    let counted = made
+        .steady_ns
+        .map_or(&run.records[..], |window| within(&run.records, window));
+    let report = Report::of(counted, run.client, discipline, calibration().as_ref());
     let level = args.traffic.level(&workload);
     print!("{}", report.block(level.rate(), args.traffic.concurrency));
     notes(&made).iter().for_each(|note| println!("{note}"));
     if let Some(out) = out {
-        let mut json = report.json(&run.records, args.text);
-        json["workload"] = json!({
-            "name": workload.to_string(),
-            "spec": workload,
-            "arrival": args.traffic.arrival(),
-            "level": level,
-            "seed": Seed(args.seed),
-            "made": made,
-        });
-        out.write(json.to_string().as_bytes())
+        let whole = Whole {
+            report: &report,
+            workload: json!({
+                "name": workload.to_string(),
+                "spec": workload,
+                "arrival": args.traffic.arrival(),
+                "level": level,
+                "seed": Seed(args.seed),
+                "made": made,
+            }),
+            records: &run.records,
+            with_text: args.text,
+        };
+        out.write(|file| serde_json::to_writer(file, &whole).map_err(Into::into))
             .map_err(|error| Failure::new(FAILED, error))?;
     }
     match report.why_nothing() {
@@ -132,14 +135,11 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     }
 }
 
-/// The run as its figures see it, where they are of a part of it.
-fn within(run: &PointRun, (from, to): (Nanos, Nanos)) -> PointRun {
-    let records = run.records.iter();
-    let records = records.filter(|record| from <= record.scheduled && record.scheduled <= to);
-    PointRun {
-        records: records.cloned().collect(),
-        ..*run
-    }
+/// The records that the figures are of, where they are of a part of the run. They lie in order of their slots.
+fn within(records: &[RequestRecord], (from, to): (Nanos, Nanos)) -> &[RequestRecord] {
+    let start = records.partition_point(|record| record.scheduled < from);
+    let end = records.partition_point(|record| record.scheduled <= to);
+    &records[start..end.max(start)]
 }
 
 /// What `goodput calibrate` found on this host, where it was asked.

@@ -1,7 +1,7 @@
 //! Where `--json` goes. What lies there stays until there is something better: a run that never begins destroys nothing.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A place that can be written, known before the run costs anything.
@@ -15,7 +15,7 @@ pub(super) struct Out {
 enum Way {
     /// A new file beside the old one takes its place at the end.
     Beside { part: Part, at: PathBuf },
-    /// The folder takes no new files, but the file itself can be written.
+    /// The folder takes no such file, but the file itself can be written.
     Over(PathBuf),
     /// A terminal, a pipe, a device: there is nothing to keep.
     Into(File),
@@ -46,21 +46,73 @@ impl Out {
         })
     }
 
-    /// Writes it whole.
-    pub(super) fn write(self, bytes: &[u8]) -> Result<(), String> {
-        let written = match self.way {
-            Way::Into(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
-            Way::Over(path) => fs::write(path, bytes),
-            Way::Beside { part, at } => {
-                fs::write(&part.0, bytes).and_then(|()| fs::rename(&part.0, at))
-            }
-        };
-        written.map_err(|error| {
+    /// Writes it piece by piece, so that it is never in memory as a whole. What lies there is touched once all is written.
+    pub(super) fn write(
+        self,
+        what: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), String> {
+        let unwritten = |error: &io::Error| {
             format!(
                 "cannot write {}: {error}; make room, or name another file with --json",
                 self.named.display()
             )
-        })
+        };
+        match self.way {
+            Way::Into(file) => pieces(file, what).map_err(|error| unwritten(&error)),
+            Way::Over(at) => {
+                let part = Part::new(elsewhere()).map_err(|error| unwritten(&error))?;
+                part.fill(what).map_err(|error| unwritten(&error))?;
+                let moved = copy_over(&part.0, &at);
+                moved.map_err(|error| format!("{}{}", unwritten(&error), part.keep()))
+            }
+            Way::Beside { part, at } => {
+                part.fill(what).map_err(|error| unwritten(&error))?;
+                let moved = fs::rename(&part.0, at);
+                moved.map_err(|error| format!("{}{}", unwritten(&error), part.keep()))
+            }
+        }
+    }
+}
+
+fn pieces(file: File, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
+    what(&mut file)?;
+    file.flush()
+}
+
+/// Where a file is written that cannot lie beside its place.
+fn elsewhere() -> PathBuf {
+    std::env::temp_dir().join(format!("goodput-{}.json.part", std::process::id()))
+}
+
+/// Puts the content of a file into another that is there already. Room is taken first, so that a full disk leaves the
+/// other as it was.
+fn copy_over(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut from, mut to) = (File::open(from)?, OpenOptions::new().write(true).open(to)?);
+    let length = from.metadata()?.len();
+    let room = rustix::fs::fallocate(&to, rustix::fs::FallocateFlags::KEEP_SIZE, 0, length.max(1));
+    if room == Err(rustix::io::Errno::NOSPC) {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
+    io::copy(&mut from, &mut to)?;
+    to.set_len(length)
+}
+
+impl Part {
+    fn new(path: PathBuf) -> io::Result<Self> {
+        File::create_new(&path)?;
+        Ok(Self(path))
+    }
+
+    fn fill(&self, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        pieces(OpenOptions::new().write(true).open(&self.0)?, what)
+    }
+
+    /// Leaves the file where it is: what was measured is not lost with its place. Where that is.
+    fn keep(self) -> String {
+        let kept = format!("; what was measured is in {}", self.0.display());
+        std::mem::forget(self);
+        kept
     }
 }
 
@@ -103,9 +155,7 @@ fn beside(at: &Path) -> io::Result<Part> {
         .file_name()
         .ok_or_else(|| io::Error::other("it names no file"))?;
     let part = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
-    let part = at.with_file_name(part);
-    File::create_new(&part)?;
-    Ok(Part(part))
+    Part::new(at.with_file_name(part))
 }
 
 #[cfg(test)]
@@ -133,9 +183,54 @@ mod tests {
         drop(Out::check(&file).expect("can be written"));
         assert_eq!(fs::read_to_string(&file).expect("read"), "earlier");
         let out = Out::check(&file).expect("can be written");
-        out.write(b"later").expect("written");
+        out.write(later).expect("written");
         assert_eq!(fs::read_to_string(&file).expect("read"), "later");
         assert_eq!(names(folder.path()), ["keep.json"]);
+    }
+
+    fn later(out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"la")?;
+        out.write_all(b"ter")
+    }
+
+    /// Writes a part, then fails.
+    fn fails(out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&[b'x'; 1 << 20])?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    #[test]
+    fn a_failure_in_the_middle_leaves_an_earlier_file_and_nothing_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // No name beside the longest is short enough for the folder.
+        for name in ["keep.json".to_owned(), "x".repeat(255)] {
+            let file = folder.path().join(&name);
+            fs::write(&file, "a longer text of earlier").expect("written");
+            let out = Out::check(&file).expect("can be written");
+            assert_eq!(matches!(out.way, Way::Over(_)), name.len() == 255);
+            let error = out.write(fails).expect_err("full");
+            assert!(error.contains("make room"), "{error}");
+            let kept = || fs::read_to_string(&file).expect("read");
+            assert_eq!(kept(), "a longer text of earlier");
+            let out = Out::check(&file).expect("can be written");
+            out.write(later).expect("written");
+            assert_eq!(kept(), "later");
+            assert_eq!(names(folder.path()), [name]);
+            fs::remove_file(&file).expect("removed");
+            assert!(!elsewhere().exists());
+        }
+    }
+
+    #[test]
+    fn what_was_measured_is_not_lost_with_its_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("new.json");
+        let out = Out::check(&file).expect("can be written");
+        // In the meantime a folder of that name was made.
+        fs::create_dir(&file).expect("a folder");
+        let error = out.write(later).expect_err("not there");
+        let kept = error.rsplit(" is in ").next().expect("a path");
+        assert_eq!(fs::read_to_string(kept).expect("kept"), "later");
     }
 
     #[test]
@@ -151,9 +246,9 @@ mod tests {
     #[test]
     fn devices_are_written_to_and_named_when_they_are_full() {
         let out = Out::check(Path::new("/dev/null")).expect("can be written");
-        out.write(b"{}").expect("written");
+        out.write(later).expect("written");
         let full = Out::check(Path::new("/dev/full")).expect("can be opened");
-        let error = full.write(b"{}").expect_err("full");
+        let error = full.write(later).expect_err("full");
         assert!(
             error.contains("/dev/full") && error.contains("make room"),
             "{error}"

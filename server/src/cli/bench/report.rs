@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use load::PointRun;
-use measure::certificate::{Calibration, Certificate, Demand, Innocence, certify};
+use measure::certificate::{Calibration, Certificate, ClientEvidence, Demand, Innocence, certify};
 use measure::quantile::{Distribution, Estimate};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::Nanos;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 /// A run's numbers.
@@ -28,16 +28,18 @@ const METRICS: [(&str, Metric); 7] = [
 ];
 
 impl Report {
-    /// With the calibration of this host, where there is one, the certificate says what lies beyond half of it.
+    /// The figures of these records. With the calibration of this host, where there is one, the certificate says what lies
+    /// beyond half of it.
     pub(super) fn of(
-        run: &PointRun,
+        records: &[RequestRecord],
+        client: ClientEvidence,
         discipline: Discipline,
         calibration: Option<&Calibration>,
     ) -> Self {
-        let summary = summarize(&run.records, discipline, Failures::AsInfinity);
-        let mut certificate = certify(&run.records, run.client);
+        let summary = summarize(records, discipline, Failures::AsInfinity);
+        let mut certificate = certify(records, client);
         if let Some(calibration) = calibration {
-            let demand = Demand::of(&run.records, &summary);
+            let demand = Demand::of(records, &summary);
             certificate = certificate.calibrated(calibration, demand);
         }
         Self {
@@ -61,16 +63,7 @@ impl Report {
         Some(format!("no request succeeded: {what}{mend}"))
     }
 
-    /// `{"summary": {...}, "requests": [...]}`
-    pub(super) fn json(&self, records: &[RequestRecord], with_text: bool) -> Value {
-        let requests: Vec<Value> = records
-            .iter()
-            .map(|record| request(record, with_text))
-            .collect();
-        json!({ "summary": self.summary_json(), "requests": requests })
-    }
-
-    fn summary_json(&self) -> Value {
+    pub(super) fn summary_json(&self) -> Value {
         let summary = &self.summary;
         let mut json = json!({
             "duration_ns": summary.duration.0,
@@ -249,6 +242,36 @@ fn distribution(distribution: &Distribution) -> Value {
         fields.insert(format!("p{percentile}_unbounded"), unbounded.into());
     }
     Value::Object(fields)
+}
+
+/// `{"summary": {...}, "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
+/// thousand the whole would be a gigabyte.
+pub(super) struct Whole<'a> {
+    pub report: &'a Report,
+    pub workload: Value,
+    pub records: &'a [RequestRecord],
+    pub with_text: bool,
+}
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = serializer.serialize_map(None)?;
+        whole.serialize_entry("summary", &self.report.summary_json())?;
+        whole.serialize_entry("workload", &self.workload)?;
+        whole.serialize_entry("requests", &Requests(self))?;
+        whole.end()
+    }
+}
+
+struct Requests<'a>(&'a Whole<'a>);
+
+impl Serialize for Requests<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Whole {
+            records, with_text, ..
+        } = self.0;
+        serializer.collect_seq(records.iter().map(|record| request(record, *with_text)))
+    }
 }
 
 /// One scheduled request. What has no value is null.

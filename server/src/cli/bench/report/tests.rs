@@ -1,5 +1,6 @@
 //! Tests of the module above.
 
+use load::PointRun;
 use measure::request::{Chunk, ChunkKind, ErrorKind, TokenSource};
 
 use super::*;
@@ -67,6 +68,27 @@ fn run(failures: u64) -> PointRun {
     }
 }
 
+fn report(run: &PointRun) -> Report {
+    Report::of(&run.records, run.client, Discipline::OpenLoop, None)
+}
+
+/// What a file holds.
+fn whole(run: &PointRun) -> Value {
+    let whole = Whole {
+        report: &report(run),
+        workload: json!({"name": "w"}),
+        records: &run.records,
+        with_text: false,
+    };
+    let written = serde_json::to_string(&whole).expect("written");
+    let read: Value = serde_json::from_str(&written).expect("one whole JSON");
+    assert_eq!(
+        read["requests"].as_array().map(Vec::len),
+        Some(run.records.len())
+    );
+    read
+}
+
 #[test]
 fn a_record_counts_from_its_sending() {
     let json = request(&record(2, Outcome::Ok), false);
@@ -107,7 +129,7 @@ fn what_has_no_value_is_null() {
 #[test]
 fn failures_make_a_percentile_unbounded() {
     let run = run(1);
-    let json = Report::of(&run, Discipline::OpenLoop, None).json(&run.records, false);
+    let json = whole(&run);
     let ttft = &json["summary"]["ttft"];
     assert_eq!(
         (&ttft["count"], &ttft["p50_unbounded"]),
@@ -125,9 +147,7 @@ fn failures_make_a_percentile_unbounded() {
 
 #[test]
 fn the_block_is_the_one_that_people_know() {
-    insta::assert_snapshot!(
-        Report::of(&run(0), Discipline::OpenLoop, None).block(Some(10.0), None)
-    );
+    insta::assert_snapshot!(report(&run(0)).block(Some(10.0), None));
 }
 
 #[test]
@@ -141,25 +161,22 @@ fn a_run_without_a_success_says_why() {
         records: (0..20).map(refused).collect(),
         ..run(0)
     };
-    let report = Report::of(&all, Discipline::OpenLoop, None);
-    let why = report.why_nothing().expect("nothing");
+    let said = report(&all);
+    let why = said.why_nothing().expect("nothing");
     assert_eq!(
         why,
         "no request succeeded: 20 × http_status (HTTP 401: no such key); the engine wants another API key: name the \
          environment variable that holds it with --api-key-env"
     );
-    let block = report.block(None, None);
+    let block = said.block(None, None);
     assert!(
         block.contains("Failures") && block.contains("HTTP 401"),
         "{block}"
     );
-    let json = report.json(&all.records, false);
+    let json = whole(&all);
     assert_eq!(
         json["summary"]["first_failures"]["http_status"]["http_status"],
         401
     );
-    assert_eq!(
-        Report::of(&run(1), Discipline::OpenLoop, None).why_nothing(),
-        None
-    );
+    assert_eq!(report(&run(1)).why_nothing(), None);
 }
