@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use js_sys::Uint8Array;
 use leptos::prelude::window;
+use measure::arrival::Arrival;
 use measure::certificate::Innocence;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::score::{Score, decode};
@@ -44,8 +45,8 @@ pub fn rejudge(view: &StudyView, scores: &Scores, slo: &Slo) -> StudyView {
             .filter(|point| point.configuration as usize == index)
             .collect();
         let (ceiling, by_percentile) = (
-            ceiling_of(&points, By::Attainment),
-            ceiling_of(&points, By::Percentile),
+            ceiling_of(&points, judged.spec.arrival, By::Attainment),
+            ceiling_of(&points, judged.spec.arrival, By::Percentile),
         );
         let configuration = &mut judged.configurations[index];
         (configuration.ceiling, configuration.ceiling_by_percentile) = (ceiling, by_percentile);
@@ -54,21 +55,25 @@ pub fn rejudge(view: &StudyView, scores: &Scores, slo: &Slo) -> StudyView {
 }
 
 /// The ceiling of one configuration's points; `None` where none is finished, or one is finished and not judged.
-pub fn ceiling_of(points: &[&PointView], by: By) -> Option<Ceiling> {
+pub fn ceiling_of(points: &[&PointView], arrival: Arrival, by: By) -> Option<Ceiling> {
     let finished: Vec<&&PointView> = points
         .iter()
         .filter(|point| point.summary.is_some())
         .collect();
-    let curve: Option<Vec<CurvePoint<'_>>> = finished.iter().map(|point| on_curve(point)).collect();
+    let curve: Option<Vec<CurvePoint<'_>>> = finished
+        .iter()
+        .map(|point| on_curve(point, arrival))
+        .collect();
     curve
         .filter(|curve| !curve.is_empty())
         .map(|curve| ceiling(&curve, by))
 }
 
-fn on_curve(point: &PointView) -> Option<CurvePoint<'_>> {
+fn on_curve(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {
     let summary = point.summary.as_ref()?;
     Some(CurvePoint {
         level: point.level,
+        arrival,
         offered: summary.offered_rate,
         above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
         innocence: point

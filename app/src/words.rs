@@ -229,12 +229,16 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
                 number(*hi)
             )
         }
+        Ceiling::Ramped => format!("cannot tell up to which rate {promise}: {RAMPED}."),
         Ceiling::Unresolved { .. } => format!(
             "cannot tell yet up to which rate {promise}: {}.",
             unresolved_reason(found, unit)
         ),
     }
 }
+
+/// Why ramps have no ceiling, with the mend.
+const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
 
 fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
     match found {
@@ -253,7 +257,7 @@ fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
 }
 
 /// `11.4 sessions/s (10.6 to 12.1)`
-fn with_unit(found: &Ceiling, unit: &str) -> String {
+pub fn with_unit(found: &Ceiling, unit: &str) -> String {
     let text = ceiling(found);
     match text.split_once(" (") {
         _ if !text.contains(|letter: char| letter.is_ascii_digit()) => text,
@@ -283,6 +287,9 @@ fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) ->
             None => format!("{name}: not yet judged."),
         };
     };
+    if let Ceiling::Ramped = to {
+        return format!("{name}: cannot tell either.");
+    }
     if let Ceiling::Unresolved { .. } = to {
         return format!("{name}: cannot tell yet, {}.", unresolved_reason(&to, unit));
     }
@@ -436,6 +443,16 @@ mod tests {
             |study| only_baseline(study, Some(Ceiling::NoneKept { hi: 0.5 })),
             &[
                 "No rate tried kept the promise that at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is broken already at 0.500 sessions/s.",
+            ],
+        );
+    }
+
+    #[test]
+    fn ramps_have_no_ceiling() {
+        check(
+            |study| only_baseline(study, Some(Ceiling::Ramped)),
+            &[
+                "Cannot tell up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: the rate went from one to another within each point, so none stands for what was kept; measure at steady rates.",
             ],
         );
     }

@@ -100,7 +100,11 @@ impl PointPlan {
 
     /// How many requests will be in flight at once, where that is certain beforehand.
     pub(crate) fn certain_streams(&self) -> Option<usize> {
-        (self.discipline != Discipline::OpenLoop).then(|| self.most_streams())
+        matches!(
+            self.discipline,
+            Discipline::AllAtOnce | Discipline::ClosedLoop
+        )
+        .then(|| self.most_streams())
     }
 
     /// How many requests may well be in flight at once: so many connections are opened before the clock starts.
@@ -110,7 +114,9 @@ impl PointPlan {
             Discipline::ClosedLoop => most,
             // Beyond that the rest is opened inside the clock, and counted there.
             Discipline::AllAtOnce => most.min(4096),
-            Discipline::OpenLoop => self.busiest_arrivals().clamp(8, 512).min(most),
+            Discipline::OpenLoop | Discipline::Changing => {
+                self.busiest_arrivals().clamp(8, 512).min(most)
+            }
         }
     }
 

@@ -153,9 +153,11 @@ pub fn starts_within(
 }
 
 /// How a level's requests come.
-pub fn discipline(level: Level) -> Discipline {
+pub fn discipline(arrival: Arrival, level: Level) -> Discipline {
     match level {
-        Level::Rate(_) | Level::Replay(_) => Discipline::OpenLoop,
+        Level::Rate(_) if arrival.is_ramp() => Discipline::Changing,
+        Level::Rate(_) => Discipline::OpenLoop,
+        Level::Replay(_) => Discipline::Changing,
         Level::Inf => Discipline::AllAtOnce,
         Level::Concurrency(_) => Discipline::ClosedLoop,
     }

@@ -126,6 +126,9 @@ pub fn compare_ceilings(baseline: Ceiling, candidate: Ceiling) -> CeilingCompari
         ((Some(baseline_lo), _), (_, Some(candidate_hi))) if candidate_hi <= baseline_lo => {
             Verdict::Worse
         }
+        _ if baseline == Ceiling::Ramped || candidate == Ceiling::Ramped => Verdict::NotYetJudged {
+            why: "points of a ramp have no ceiling; measure at steady rates".into(),
+        },
         _ => Verdict::NotYetJudged {
             why: overlap(from, to),
         },
@@ -149,6 +152,7 @@ fn ends(ceiling: Ceiling) -> (Option<f64>, Option<f64>) {
             hi: Some(hi),
         } if hi <= lo => (None, None),
         Ceiling::Unresolved { lo, hi } => (lo, hi),
+        Ceiling::Ramped => (None, None),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::arrival::Arrival;
 use crate::certificate::Innocence;
 use crate::order::by_number;
 use crate::slo::{Judgement, Keeps, Slo};
@@ -12,6 +13,8 @@ use crate::units::Level;
 pub struct CurvePoint<'a> {
     /// The level asked for.
     pub level: Level,
+    /// How its arrivals were spread. A point whose rate changed on the way tells nothing of any one rate.
+    pub arrival: Arrival,
     /// Arrivals per second of the realised schedule.
     pub offered: Option<f64>,
     /// Whether the point lies above capacity.
@@ -56,6 +59,15 @@ pub enum Ceiling {
         /// Lowest rate that surely breaks it, if any.
         hi: Option<f64>,
     },
+    /// Cannot be told: every point's rate went from one to another, so that none stands for what was kept.
+    Ramped,
+}
+
+impl CurvePoint<'_> {
+    /// Whether its rate changed over the point. Only arrivals at a rate are ramped.
+    fn is_ramped(&self) -> bool {
+        self.arrival.is_ramp() && self.level.rate().is_some()
+    }
 }
 
 /// Which verdict the ceiling goes by.
@@ -68,12 +80,15 @@ pub enum By {
     Percentile,
 }
 
-/// The ceiling of one configuration's curve. Points in any order; `inf`, closed-loop and void points are left out.
+/// The ceiling of one configuration's curve. Points in any order; `inf`, closed-loop, ramped and void points are left out.
 pub fn ceiling(points: &[CurvePoint<'_>], by: By) -> Ceiling {
     let mut seen: Vec<Seen> = points
         .iter()
         .filter_map(|point| Seen::of(point, by))
         .collect();
+    if seen.is_empty() && points.iter().any(CurvePoint::is_ramped) {
+        return Ceiling::Ramped;
+    }
     by_number(&mut seen, |point| point.rate);
     let lo = seen
         .iter()
@@ -116,7 +131,7 @@ struct Seen {
 impl Seen {
     /// `None` for points that are no part of the curve.
     fn of(point: &CurvePoint<'_>, by: By) -> Option<Self> {
-        if point.innocence == Innocence::Void || !point.level.is_open() {
+        if point.innocence == Innocence::Void || !point.level.is_open() || point.is_ramped() {
             return None;
         }
         let rate = point.offered?;

@@ -130,8 +130,11 @@ pub enum Failures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
-    /// Arrivals do not wait for the engine.
+    /// Arrivals do not wait for the engine, and one process brings them all along.
     OpenLoop,
+    /// Arrivals do not wait for the engine, but their rate changes over the point: a ramp, recorded traffic. Waits that grow
+    /// are then no sign of a rate that is too high.
+    Changing,
     /// Everything at the start.
     AllAtOnce,
     /// A fixed number of streams.

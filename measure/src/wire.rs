@@ -83,6 +83,7 @@ impl TryFrom<CeilingText> for Ceiling {
                 hi: need(hi, "hi")?,
             },
             "unresolved" => Self::Unresolved { lo, hi },
+            "ramped" => Self::Ramped,
             _ => return Err(Misread::Unknown(kind)),
         })
     }

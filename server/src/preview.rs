@@ -134,6 +134,7 @@ fn say(ceiling: Option<Ceiling>) -> String {
         Some(Ceiling::AtLeast { lo }) => format!("at least {}/s", three_digits(lo)),
         Some(Ceiling::NoneKept { hi }) => format!("below {}/s", three_digits(hi)),
         Some(Ceiling::Unresolved { .. }) => "unresolved".into(),
+        Some(Ceiling::Ramped) => "cannot tell: a ramp".into(),
         None => "not measured yet".into(),
     }
 }

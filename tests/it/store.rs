@@ -1,7 +1,7 @@
 //! The store, on both databases: what it keeps, what it refuses, who gets what.
 
 use app::studio::{LiveEvent, PointState, StudyFilter, StudyState};
-use measure::arrival::discipline;
+use measure::arrival::{Arrival, discipline};
 use measure::certificate::certify;
 use measure::score::{Score, encode};
 use measure::slo::judge;
@@ -54,7 +54,11 @@ async fn begin(store: &Store, study: Uuid, point: &StoredPoint) -> Result<u64, S
 async fn finish(store: &Store, study: Uuid, point: &StoredPoint) -> Result<u64, StoreError> {
     let records = records(20, 30);
     let scores: Vec<Score> = records.iter().map(Score::from).collect();
-    let summary = summarize(&records, discipline(point.level), Failures::AsInfinity);
+    let summary = summarize(
+        &records,
+        discipline(Arrival::Poisson, point.level),
+        Failures::AsInfinity,
+    );
     let finish = FinishPoint {
         study,
         configuration: point.configuration,

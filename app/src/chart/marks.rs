@@ -171,7 +171,7 @@ pub(super) fn ceiling_mark(
         Ceiling::AtLeast { lo } => (None, here(lo)?, x.top()),
         Ceiling::NoneKept { hi } => (None, x.bottom(), here(hi)?),
         // Nothing is known of it: there is nothing to draw.
-        Ceiling::Unresolved { lo: None, hi: None } => return None,
+        Ceiling::Unresolved { lo: None, hi: None } | Ceiling::Ramped => return None,
         Ceiling::Unresolved { lo, hi } => (
             None,
             lo.map_or(Some(x.bottom()), here)?,

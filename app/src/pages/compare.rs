@@ -260,6 +260,7 @@ fn end_of(ceiling: &Ceiling) -> Option<f64> {
         Ceiling::Bracket { hi, .. } | Ceiling::NoneKept { hi } => Some(hi),
         Ceiling::AtLeast { lo } => Some(lo * 1.15),
         Ceiling::Unresolved { lo, hi } => hi.or(lo),
+        Ceiling::Ramped => None,
     }
 }
 
@@ -304,6 +305,7 @@ fn bar(ceiling: &Ceiling, top: f64) -> Html {
         Ceiling::AtLeast { lo } => (lo, lo, lo, "→"),
         Ceiling::NoneKept { hi } => (0.0, 0.0, hi, ""),
         Ceiling::Unresolved { lo, hi } => (0.0, lo.unwrap_or(0.0), hi.unwrap_or(top), "?"),
+        Ceiling::Ramped => (0.0, 0.0, top, "?"),
     };
     let (value, lo, hi) = (percent(value), percent(lo), percent(hi));
     html!(

@@ -77,6 +77,7 @@ pub fn ceiling(ceiling: &Ceiling) -> String {
             hi: Some(hi),
         } => format!("unresolved, below {}", number(hi)),
         Ceiling::Unresolved { lo: None, hi: None } => "unresolved".into(),
+        Ceiling::Ramped => "cannot tell: a ramp".into(),
     }
 }
 
@@ -339,6 +340,7 @@ mod tests {
                 "unresolved, broken at 4.00 but kept at 16.0",
             ),
             (Ceiling::Unresolved { lo: None, hi: None }, "unresolved"),
+            (Ceiling::Ramped, "cannot tell: a ramp"),
         ] {
             assert_eq!(ceiling(&given), expected);
         }

@@ -148,7 +148,7 @@ fn plan_with(spec: &PointSpec<'_>, at_once: usize) -> Result<PointPlan, PromptEr
         .collect::<Result<_, _>>()?;
     Ok(PointPlan {
         sessions,
-        discipline: arrival::discipline(spec.level),
+        discipline: arrival::discipline(spec.arrival, spec.level),
         concurrency: match spec.level {
             Level::Concurrency(streams) => Some(streams),
             Level::Rate(_) | Level::Inf | Level::Replay(_) => None,

@@ -280,15 +280,18 @@ fn inf_closed_loops_and_replays_have_no_starts_of_their_own() {
 
 #[test]
 fn levels_have_their_discipline() {
-    let of = |text| discipline(level(text));
-    assert_eq!(
-        [of("2"), of("inf"), of("c=2")],
-        [
-            Discipline::OpenLoop,
-            Discipline::AllAtOnce,
-            Discipline::ClosedLoop
-        ]
-    );
+    let of = |spread, text| discipline(arrival(spread), level(text));
+    for (spread, text, expected) in [
+        ("poisson", "2", Discipline::OpenLoop),
+        ("gamma=0.2", "2", Discipline::OpenLoop),
+        ("linear-ramp=1", "2", Discipline::Changing),
+        ("exponential-ramp=4", "2", Discipline::Changing),
+        ("poisson", "x2", Discipline::Changing),
+        ("linear-ramp=1", "inf", Discipline::AllAtOnce),
+        ("linear-ramp=1", "c=2", Discipline::ClosedLoop),
+    ] {
+        assert_eq!(of(spread, text), expected, "{spread} at {text}");
+    }
 }
 
 proptest! {

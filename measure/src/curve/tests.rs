@@ -53,6 +53,7 @@ fn with(points: &[Given], by: By, change: impl Fn(usize, &mut CurvePoint<'_>)) -
             let innocence = Innocence::Clean;
             let mut point = CurvePoint {
                 level,
+                arrival: Arrival::Poisson,
                 offered: Some(*rate),
                 above_capacity: false,
                 innocence,
@@ -316,10 +317,66 @@ proptest! {
                 prop_assert!(sure(Surely).any(|p| p.0 == lo) && sure(SurelyNot).count() == 0);
             }
             Ceiling::NoneKept { hi } => prop_assert!(points.iter().all(|p| hi <= p.0) && sure(Surely).count() == 0),
+            Ceiling::Ramped => prop_assert!(false, "nothing is ramped"),
             Ceiling::Unresolved { lo, hi } => {
                 prop_assert_eq!(lo.is_some(), sure(Surely).count() > 0);
                 prop_assert_eq!(hi.is_some(), sure(SurelyNot).count() > 0);
             }
         }
     }
+}
+
+#[test]
+fn no_ceiling_is_read_from_ramps() {
+    let points = [
+        (1.0, Surely, 0.99),
+        (2.0, Surely, 0.97),
+        (4.0, SurelyNot, 0.5),
+    ];
+    let spread = |arrival: &str, by| {
+        let arrival: Arrival = arrival.parse().expect("arrival");
+        with(&points, by, |_, point| point.arrival = arrival)
+    };
+    for by in [By::Attainment, By::Percentile] {
+        for ramp in ["linear-ramp=0.5", "exponential-ramp=8"] {
+            assert_eq!(spread(ramp, by), Ceiling::Ramped, "{ramp}");
+        }
+        for steady in ["poisson", "constant", "gamma=0.2"] {
+            let told = matches!(
+                spread(steady, by),
+                Ceiling::Bracket {
+                    lo: 2.0,
+                    hi: 4.0,
+                    ..
+                }
+            );
+            assert!(told, "{steady}");
+        }
+    }
+}
+
+#[test]
+fn a_ramp_leaves_what_has_no_rate_as_it_is() {
+    let ramp: Arrival = "linear-ramp=0.5".parse().expect("arrival");
+    let replayed = with(&[(1.0, Surely, 0.99)], By::Attainment, |_, point| {
+        point.arrival = ramp;
+        point.level = "x2".parse().expect("level");
+    });
+    assert_eq!(replayed, Ceiling::AtLeast { lo: 1.0 });
+    let closed = with(&[(1.0, Surely, 0.99)], By::Attainment, |_, point| {
+        point.arrival = ramp;
+        point.level = Level::Inf;
+    });
+    assert_eq!(closed, Ceiling::Unresolved { lo: None, hi: None });
+    // What is steady counts, whatever stands beside it.
+    let mixed = with(
+        &[(1.0, Surely, 0.99), (2.0, SurelyNot, 0.1)],
+        By::Attainment,
+        |i, point| {
+            if i == 1 {
+                point.arrival = ramp;
+            }
+        },
+    );
+    assert_eq!(mixed, Ceiling::AtLeast { lo: 1.0 });
 }

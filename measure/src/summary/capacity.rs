@@ -27,13 +27,19 @@ const NOT_TAKEN: f64 = 0.01;
 
 /// The verdict on one point. `records` in order of arrival.
 pub(super) fn capacity(records: &[&RequestRecord], discipline: Discipline) -> Capacity {
-    if discipline != Discipline::OpenLoop || records.len() < FEWEST_REQUESTS {
+    if records.len() < FEWEST_REQUESTS {
         return Capacity::Unknown;
     }
-    not_taken(records)
-        .or_else(|| waiting_grows(records))
-        .or_else(|| backlog_grows(records))
-        .map_or(Capacity::Within, |why| Capacity::Above { why })
+    let (refused, otherwise) = match discipline {
+        Discipline::OpenLoop => {
+            let grows = || waiting_grows(records).or_else(|| backlog_grows(records));
+            (not_taken(records).or_else(grows), Capacity::Within)
+        }
+        // Waits grow with the rate: only what the engine refused is sure.
+        Discipline::Changing => (not_taken(records), Capacity::Unknown),
+        Discipline::AllAtOnce | Discipline::ClosedLoop => return Capacity::Unknown,
+    };
+    refused.map_or(otherwise, |why| Capacity::Above { why })
 }
 
 /// Completed below sent: the engine refused requests, or left them unanswered until they were given up.

@@ -48,6 +48,7 @@ fn what_is_written_is_read() {
             lo: None,
             hi: Some(3.0),
         },
+        Ceiling::Ramped,
     ]);
     round(&[
         Capacity::Within,

@@ -280,6 +280,8 @@ shapes! {
             lo: Option<f64>,
             hi: Option<f64>,
         },
+        /// Cannot be told: the rate of every point went from one to another.
+        Ramped,
     }
     /// A study, whole.
     struct StudyView {

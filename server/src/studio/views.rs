@@ -2,6 +2,7 @@
 //! the store. No number is computed here: `measure` does that.
 
 use app::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
+use measure::arrival::Arrival;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::knobs::{Fact, Source};
 use measure::study::ConfigurationSpec;
@@ -129,7 +130,7 @@ impl Model {
             .filter(|point| point.configuration == ordinal)
             .map(point_view)
             .collect();
-        ceilings(&views)
+        ceilings(&views, self.study.spec.arrival)
     }
 
     /// Estimated milliseconds until it is done: planned times, corrected by how long finished points really took.
@@ -169,8 +170,9 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
 }
 
 /// The ceilings of one curve.
-pub fn ceilings(points: &[PointView]) -> Ceilings {
-    let curve: Vec<CurvePoint<'_>> = points.iter().filter_map(curve_point).collect();
+pub fn ceilings(points: &[PointView], arrival: Arrival) -> Ceilings {
+    let curve = points.iter().filter_map(|it| curve_point(it, arrival));
+    let curve: Vec<CurvePoint<'_>> = curve.collect();
     if curve.is_empty() {
         return (None, None);
     }
@@ -180,10 +182,11 @@ pub fn ceilings(points: &[PointView]) -> Ceilings {
     )
 }
 
-fn curve_point(point: &PointView) -> Option<CurvePoint<'_>> {
+fn curve_point(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {
     let (summary, certificate) = (point.summary.as_ref()?, point.certificate.as_ref()?);
     Some(CurvePoint {
         level: point.level,
+        arrival,
         offered: summary.offered_rate,
         above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
         innocence: certificate.innocence,

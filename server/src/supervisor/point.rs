@@ -12,8 +12,7 @@ use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::study::{Api, PlannedPoint, StudySpec};
-use measure::summary::{Failures, Summary, summarize};
-use measure::units::Level;
+use measure::summary::{Discipline, Failures, Summary, summarize};
 use uuid::Uuid;
 
 use super::run::{Halt, Run};
@@ -140,14 +139,13 @@ impl Run<'_> {
 
     /// Works out the point's numbers, off the server's threads.
     async fn work_out(&self, index: usize, run: PointRun) -> Result<Measured, Halt> {
-        let (level, slo) = (
-            self.model.points[index].level,
-            self.model.study.spec.slo.clone(),
-        );
+        let spec = &self.model.study.spec;
+        let discipline = discipline(spec.arrival, self.model.points[index].level);
+        let slo = spec.slo.clone();
         let data_dir = self.parts.data_dir.clone();
         let worked = tokio::task::spawn_blocking(move || {
             let calibration = crate::calibration::read(&data_dir);
-            Measured::of(&run, level, &slo, calibration)
+            Measured::of(&run, discipline, &slo, calibration)
         })
         .await;
         match worked {
@@ -221,12 +219,12 @@ struct Measured {
 impl Measured {
     fn of(
         run: &PointRun,
-        level: Level,
+        discipline: Discipline,
         slo: &Slo,
         calibration: Option<Calibration>,
     ) -> Result<Self, parquet::errors::ParquetError> {
         let scores: Vec<Score> = run.records.iter().map(Score::from).collect();
-        let summary = summarize(&run.records, discipline(level), Failures::AsInfinity);
+        let summary = summarize(&run.records, discipline, Failures::AsInfinity);
         let mut certificate = certify(&run.records, run.client);
         if let Some(calibration) = calibration {
             let demand = Demand::of(&run.records, &summary);

@@ -5,8 +5,10 @@ use std::time::Duration;
 use anyhow::Context;
 use app::studio::{LiveEvent, PointState, Studio, StudioError, StudyState, StudyView};
 use futures_util::StreamExt;
+use measure::curve::Ceiling;
 use measure::knobs::Source;
 use measure::study::{Api, Endpoint, EngineSpec, StudySpec, Turn};
+use measure::summary::Capacity;
 use server::studio::LocalStudio;
 use tests::databases::{Place, on_each_database, on_sqlite};
 use tests::samples::{configuration, small_study};
@@ -88,6 +90,32 @@ async fn a_small_study_runs_to_its_end() {
             (4, 4, true)
         );
         assert!(rows[0].ceilings[0].1.is_some());
+        studio.shutdown().await;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_ceiling_is_claimed_from_ramps() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let ramped = StudySpec {
+            arrival: "linear-ramp=10".parse()?,
+            ..small_study()
+        };
+        let view = finished(&studio, ramped).await?;
+        let found = &view.configurations[0];
+        assert_eq!(
+            (found.ceiling, found.ceiling_by_percentile),
+            (Some(Ceiling::Ramped), Some(Ceiling::Ramped))
+        );
+        for point in &view.points {
+            let summary = point.summary.as_ref().context("a summary")?;
+            assert_eq!(summary.capacity, Capacity::Unknown);
+        }
+        let rows = studio.studies(&ME, Default::default()).await?;
+        assert_eq!(rows[0].ceilings[0].1, Some(Ceiling::Ramped));
         studio.shutdown().await;
         Ok(())
     })

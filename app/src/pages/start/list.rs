@@ -11,10 +11,10 @@ use super::choice::{Choice, compare_address};
 use crate::api;
 use crate::studio::{StudyRow, StudyState};
 use crate::ui::badge::{Badge, SIMULATED, study_word};
-use crate::ui::format;
 use crate::ui::number::Missing;
 use crate::ui::time::RelativeTime;
 use crate::ui::toast::toasts;
+use crate::words;
 
 /// A row.
 #[component]
@@ -83,7 +83,9 @@ fn CeilingLine(
     choice: Choice,
 ) -> impl IntoView {
     let value = match ceiling {
-        Some(ceiling) => view! { <span class="value">{format::ceiling(&ceiling)} " " <span class="muted">{unit}</span></span> }.erased(),
+        Some(ceiling) => {
+            view! { <span class="value">{words::with_unit(&ceiling, unit)}</span> }.erased()
+        }
         None => view! { <Missing reason=why_no_ceiling(state) /> }.erased(),
     };
     view! {

@@ -12,7 +12,6 @@ use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
 use crate::ui::browser_only::BrowserOnly;
 use crate::ui::chart::{ChartView, Drag};
-use crate::ui::format;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, metric_key, metric_of};
 use crate::words;
 
@@ -219,7 +218,7 @@ pub fn Legend(
             let unit = words::rate_unit(&study.spec);
             let ceiling = |found: Option<&measure::curve::Ceiling>| {
                 found.map_or("not yet judged".into(), |found| {
-                    format!("{} {unit}", format::ceiling(found))
+                    words::with_unit(found, unit)
                 })
             };
             (0_u32..)

@@ -199,3 +199,25 @@ fn a_constant_answer_is_within() {
     assert_eq!(judge(&records), Capacity::Within);
     assert_eq!(records[0].end, Some(ms(100.0)));
 }
+
+#[test]
+fn waits_that_grow_with_the_rate_blame_nobody() {
+    let falls_behind = Queue {
+        rate: 12.5,
+        servers: 8,
+        service_ms: 800.0,
+        sigma: 0.3,
+    };
+    let mut records = falls_behind.run(300, 1);
+    assert!(above(&judge(&records)));
+    let changing = |records: &[RequestRecord]| {
+        let mut arrived: Vec<&RequestRecord> = records.iter().collect();
+        arrived.sort_by_key(|record| record.scheduled);
+        capacity(&arrived, Discipline::Changing)
+    };
+    assert_eq!(changing(&records), Capacity::Unknown);
+    for record in records.iter_mut().step_by(10) {
+        record.outcome = Outcome::Error(ErrorKind::RateLimited);
+    }
+    assert!(above(&changing(&records)), "what is refused is refused");
+}

@@ -189,6 +189,7 @@ fn ceiling(ceiling: Option<Ceiling>, unit: &str) -> String {
             let end = |end: Option<f64>| end.map_or("?".into(), digits);
             format!("unresolved ({} to {})", end(lo), end(hi))
         }
+        Some(Ceiling::Ramped) => "cannot tell: a ramp".into(),
         None => "not measured".into(),
     }
 }
