@@ -12,6 +12,7 @@ use measure::slo::{Judgement, Slo};
 use measure::study::{Api, ConfigurationSpec, FieldError, StudySpec};
 use measure::summary::Summary;
 use measure::units::Level;
+use measure::workload::DataKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -121,6 +122,9 @@ pub struct PointView {
     pub judgement: Option<Judgement>,
     /// Milliseconds since 1970 of its start.
     pub started_ms: Option<i64>,
+    /// What its prompts were made of, a sentence each: who counted their lengths, which rows were used, which part is counted.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A configuration with what was recorded of it.
@@ -307,13 +311,17 @@ pub struct NamedSlo {
     pub slo: Slo,
 }
 
-/// A ShareGPT file that can be named in a workload.
+/// A file that can be named in a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatasetRow {
     /// File name within the server's data set folder.
     pub file: String,
     /// Bytes.
     pub bytes: u64,
+    /// What it is, by its content; `None` where it is nothing that is known.
+    pub kind: Option<DataKind>,
+    /// Its rows, once it was read to its end.
+    pub rows: Option<u64>,
 }
 
 /// One configuration on the compare page.
@@ -490,7 +498,7 @@ pub trait Studio: Send + Sync {
     async fn save_slo(&self, actor: &Actor, slo: NamedSlo) -> Result<(), StudioError>;
     /// Forgets a named SLO.
     async fn delete_slo(&self, actor: &Actor, name: String) -> Result<(), StudioError>;
-    /// ShareGPT files that can be named.
+    /// Files that can be named.
     async fn datasets(&self, actor: &Actor) -> Result<Vec<DatasetRow>, StudioError>;
     /// Configurations side by side; the first is the baseline. `slo` replaces the baseline study's.
     async fn compare(

@@ -41,6 +41,6 @@ pub use probe::{
     NoModels, Probe, ProbeError, TrialError, probe, probe_over, quirks, reset_prefix_cache,
 };
 pub use progress::{Observer, Progress};
-pub use prompts::{PointSpec, PromptError, check_sharegpt, plan_point};
+pub use prompts::{Inspected, PointSpec, PromptError, inspect, kind_of, plan_point};
 pub use runner::{PointError, PointRun, run_point};
 pub use tls::{TlsError, Trust};

@@ -43,6 +43,22 @@ pub struct PointRun {
     pub stopped: bool,
 }
 
+impl PointRun {
+    /// The part whose load is steady: from the end of the ramp-in up to the last request due. `None` without a ramp-in.
+    pub fn steady(&self, ramp_in: Duration) -> Option<(Nanos, Nanos)> {
+        let from = Nanos::from_secs_f64(ramp_in.as_secs_f64());
+        let last = self.records.iter().map(|record| record.scheduled).max();
+        Some((from, last?.max(from))).filter(|_| from != Nanos::ZERO)
+    }
+
+    /// The records that the figures are of, where they are of a part of the run. They lie in order of their slots.
+    pub fn within(&self, (from, to): (Nanos, Nanos)) -> &[RequestRecord] {
+        let start = self.records.partition_point(|it| it.scheduled < from);
+        let end = self.records.partition_point(|it| it.scheduled <= to);
+        &self.records[start..end.max(start)]
+    }
+}
+
 /// Why a point could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum PointError {

@@ -199,6 +199,17 @@ pub struct StudySpec {
     pub idle_timeout_ms: u64,
     /// Wait so long for requests in flight after the last arrival.
     pub drain_ms: u64,
+    /// Requests due so early in a point are sent and recorded but stand in no figure, while the engine fills up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ramp_in_ms: u64,
+    /// The model's `tokenizer.json` in the server's data folder: prompts then have exactly the tokens meant. Without it the
+    /// engine counts where it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+}
+
+fn is_zero(millis: &u64) -> bool {
+    *millis == 0
 }
 
 /// An error at a field of a form. `field` is a path: `levels[2]`, `configurations[1].knobs`, `slo`.

@@ -10,12 +10,14 @@ use crate::units::Nanos;
 
 mod check; // is it a workload at all
 mod filter; // which rows of a ShareGPT file are used
+mod kind; // what a file is
 mod lengths; // draws of lengths
 mod trace; // recorded traffic
 mod words; // a workload in one line
 
 pub use check::MAX_TOKENS;
 pub use filter::{Drop, filter_sharegpt};
+pub use kind::DataKind;
 pub use trace::{Trace, TraceFormat};
 
 /// Lengths in tokens.

@@ -35,7 +35,7 @@ use crate::routes::Edge;
         (name = "points", description = "Raw data of one measured point."),
         (name = "engines", description = "Engines that were added on purpose; load goes only to these."),
         (name = "slos", description = "Named SLOs."),
-        (name = "datasets", description = "ShareGPT files that a workload can name."),
+        (name = "datasets", description = "Files that a workload can name: conversations, prompts, traces, tokenizers."),
         (name = "compare", description = "Configurations side by side."),
         (name = "shares", description = "Links that show one study to whoever has them."),
     )

@@ -5,6 +5,7 @@ pub(crate) mod compare; // configurations side by side
 pub(crate) mod dataset; // which file it was
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
+pub(crate) mod folder; // files that workloads name
 pub(crate) mod launch; // may this study run?
 mod open; // making a studio, and ending it
 mod share; // what strangers with a link see
@@ -344,7 +345,9 @@ impl Studio for LocalStudio {
     }
 
     async fn datasets(&self, _: &Actor) -> Result<Vec<DatasetRow>, StudioError> {
-        launch::datasets(&self.data_dir).map_err(internal)
+        let data_dir = self.data_dir.clone();
+        let files = tokio::task::spawn_blocking(move || folder::files(&data_dir)).await;
+        files.map_err(internal)?.map_err(internal)
     }
 
     async fn compare(

@@ -6,6 +6,7 @@
 mod control; // how others reach a running study
 mod ending; // how a study ends, and that it is kept
 mod hindrance; // why an engine cannot be measured, and the mend
+mod lengths; // who counts a study's tokens
 mod point; // one point, from its prompts to its row
 mod run; // one study, from its claim to its end
 mod site; // the engine of one configuration, ready to be measured

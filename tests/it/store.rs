@@ -1,6 +1,8 @@
 //! The store, on both databases: what it keeps, what it refuses, who gets what.
 
 use app::studio::{LiveEvent, PointState, StudyFilter, StudyState};
+use load::tokens::Counted;
+use load::{LengthSource, Made};
 use measure::arrival::{Arrival, discipline};
 use measure::certificate::certify;
 use measure::score::{Score, encode};
@@ -27,6 +29,7 @@ async fn insert(store: &Store, spec: &StudySpec, engine: &str) -> anyhow::Result
         simulated: true,
         engines: &[engine.to_owned()],
         dataset_sha256: Some("ab12"),
+        tokenizer_sha256: Some("cd34"),
     };
     store.insert_study(&study).await?;
     Ok(study.id)
@@ -59,6 +62,10 @@ async fn finish(store: &Store, study: Uuid, point: &StoredPoint) -> Result<u64, 
         discipline(Arrival::Poisson, point.level),
         Failures::AsInfinity,
     );
+    let made = Made {
+        template_tokens: Some(7),
+        ..Made::default()
+    };
     let finish = FinishPoint {
         study,
         configuration: point.configuration,
@@ -67,6 +74,7 @@ async fn finish(store: &Store, study: Uuid, point: &StoredPoint) -> Result<u64, 
         summary: &summary,
         certificate: &certify(&records, Default::default()),
         judgement: &judge(&scores, &summary, &small_study().slo),
+        made: &made,
         scores: &encode(&scores),
         records: &to_parquet(&records).expect("written"),
         ceilings: &(None, None),
@@ -95,6 +103,7 @@ async fn a_study_comes_back_as_it_was_stated() {
         let id = insert(&store, &spec, "simulator").await?;
         let (study, deleted) = store.study(id).await?.expect("stored");
         assert_eq!(study.dataset_sha256.as_deref(), Some("ab12"));
+        assert_eq!(study.tokenizer_sha256.as_deref(), Some("cd34"));
         assert_eq!(
             (study.spec.clone(), study.state, deleted),
             (spec.clone(), StudyState::Queued, None)
@@ -440,6 +449,36 @@ async fn settings_are_set_and_forgotten() {
         assert_eq!(store.setting("k").await?.as_deref(), Some("2"));
         store.set_setting("k", None).await?;
         assert_eq!(store.setting("k").await?, None);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_counted_first_is_kept() {
+    on_each_database(async |place| {
+        let store = place.store().await?;
+        let id = insert(&store, &small_study(), "a").await?;
+        let counted = |per_word| Counted {
+            source: LengthSource::CalibratedEstimate,
+            per_word: Some(per_word),
+        };
+        store.set_counted(id, &counted(1.25)).await?;
+        store.set_counted(id, &counted(2.0)).await?;
+        let (study, _) = store.study(id).await?.context("stored")?;
+        assert_eq!(study.counted, Some(counted(1.25)));
+        for (place, counts, expected) in [
+            ((0, 0), &b"first"[..], &b"first"[..]),
+            ((0, 0), b"other", b"first"),
+            ((0, 1), b"", b""),
+            ((1, 0), b"x", b"x"),
+        ] {
+            store.keep_prompt_counts(id, place, counts).await?;
+            let kept = store.prompt_counts(id, place).await?;
+            assert_eq!(kept.as_deref(), Some(expected), "{place:?}");
+        }
+        assert_eq!(store.prompt_counts(id, (7, 7)).await?, None);
+        assert_eq!(store.prompt_counts(Uuid::now_v7(), (0, 0)).await?, None);
         Ok(())
     })
     .await;

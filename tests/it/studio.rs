@@ -2,6 +2,7 @@
 
 mod compare;
 mod kill;
+mod lengths;
 mod run;
 mod share;
 mod trouble;

@@ -35,6 +35,8 @@ pub fn small_study() -> StudySpec {
         repeats: 1,
         idle_timeout_ms: 10_000,
         drain_ms: 10_000,
+        ramp_in_ms: 0,
+        tokenizer: None,
     }
 }
 

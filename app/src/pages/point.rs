@@ -140,7 +140,10 @@ fn body(point: &PointView, unit: &str) -> Html {
             ),
             section(
                 "Counts and rates",
-                html!(r#"<dl class="facts">{}</dl>"#, terms(counts(summary, unit)))
+                html!(
+                    r#"<dl class="facts">{}</dl>"#,
+                    terms(counts(summary, &point.notes, unit))
+                )
             ),
             section("Failures", failures(summary)),
         )
@@ -248,7 +251,7 @@ fn latency(estimate: Option<&Estimate>, distribution: &Distribution) -> Html {
     )
 }
 
-fn counts(summary: &Summary, unit: &str) -> Vec<(String, String)> {
+fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, String)> {
     let rate = |value: Option<f64>, unit: &str| {
         value.map_or("–".into(), |value| {
             format!("{} {unit}", format::number(value))
@@ -266,6 +269,7 @@ fn counts(summary: &Summary, unit: &str) -> Vec<(String, String)> {
         .map_or("the engine does not say".into(), |tokens| {
             format!("{} tokens", format::count(tokens))
         });
+    let prompts = notes.join(" ");
     [
         ("Duration", summary.duration.to_string()),
         (
@@ -291,6 +295,14 @@ fn counts(summary: &Summary, unit: &str) -> Vec<(String, String)> {
                 rate(summary.input_tokens_per_s, "tok/s"),
                 format::count(summary.input_tokens)
             ),
+        ),
+        (
+            "Prompts",
+            if prompts.is_empty() {
+                "–".into()
+            } else {
+                prompts
+            },
         ),
         ("From the prefix cache", cached),
         ("Most in flight", summary.max_in_flight.to_string()),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use measure::units::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How the planned lengths were counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LengthSource {
     /// By a local `tokenizer.json`.
@@ -33,7 +33,7 @@ impl LengthSource {
 }
 
 /// The rows of a file: which were used, and why the others were not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     /// Rows that pass the rules, in the part of the file that was read.
     pub usable: usize,
@@ -48,20 +48,98 @@ pub struct Rows {
 }
 
 /// What the prompts were made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// How the planned lengths were counted.
     pub length_source: LengthSource,
     /// Tokens that the chat template adds to a prompt of one message, where that was measured. Never part of the planned
     /// lengths.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_tokens: Option<u32>,
     /// Rows of the file, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Rows>,
     /// Whether later turns carry the engine's own answers: never to be paired with another point.
     pub real_answers: bool,
     /// The part of the point in which load is steady, where its beginning or end is left out of the figures.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_ns: Option<(Nanos, Nanos)>,
+}
+
+impl Made {
+    /// Line by line for people.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!("Input lengths {}.", self.length_source.words())];
+        if let Some(tokens) = self.template_tokens {
+            notes.push(format!(
+                "The chat template adds {tokens} tokens to a prompt."
+            ));
+        }
+        if let Some(rows) = &self.rows {
+            notes.push(format!(
+                "{} of {} usable rows used.",
+                rows.used, rows.usable
+            ));
+            if 0 < rows.repeats {
+                notes.push(format!(
+                    "{} requests repeat a row that was used before: they may hit the prefix cache.",
+                    rows.repeats
+                ));
+            }
+            if 0 < rows.turns_left_out {
+                notes.push(format!(
+                    "{} later turns of these conversations were left out.",
+                    rows.turns_left_out
+                ));
+            }
+            let dropped = rows.dropped.iter();
+            notes.extend(dropped.map(|(why, count)| format!("{count} rows dropped: {why}.")));
+        }
+        if self.real_answers {
+            notes.push("Later turns carry the engine's own answers: never to be paired.".into());
+        }
+        if let Some((from, to)) = self.steady_ns {
+            notes.push(format!("Figures are of requests due from {from} to {to}."));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_not_as_usual_is_said() {
+        assert_eq!(
+            Made::default().notes(),
+            ["Input lengths estimated from words."]
+        );
+        let made = Made {
+            length_source: LengthSource::Tokenizer,
+            template_tokens: Some(7),
+            rows: Some(Rows {
+                usable: 3,
+                used: 3,
+                repeats: 7,
+                turns_left_out: 2,
+                dropped: [("bad_row".to_owned(), 4)].into(),
+            }),
+            real_answers: true,
+            steady_ns: Some((Nanos::from_millis(1000), Nanos::from_millis(2000))),
+        };
+        let all = made.notes().join(" ");
+        for part in [
+            "tokenizer given",
+            "adds 7 tokens",
+            "3 of 3 usable",
+            "7 requests repeat",
+            "2 later turns",
+            "4 rows dropped: bad_row",
+            "own answers",
+            "from 1.00 s to 2.00 s",
+        ] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod dataset; // files of prompts
 mod error; // why there are none
 mod fit; // lengths made right
+mod inspect; // what is in a file
 mod made_up; // text from a seed
 mod prompt_file; // JSONL of prompts
 mod script; // what a session says
@@ -15,8 +16,9 @@ mod wanted; // how much of it all
 mod words; // a dictionary
 
 pub use error::PromptError;
+pub use inspect::{Inspected, inspect, kind_of};
 pub use script::{Script, Writer};
-pub use sharegpt::check_sharegpt;
+use sharegpt::check_sharegpt;
 pub(crate) use words::Words;
 
 use std::path::Path;

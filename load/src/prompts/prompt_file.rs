@@ -189,6 +189,18 @@ pub(super) fn single(said: &Messages, answer: u32, stream: u64) -> Script {
     }
 }
 
+/// Reads a whole file without choosing from it, and says where it is no file of prompts; how many lines it has.
+pub(super) fn check(data: &DataSet) -> Result<u64, PromptError> {
+    let mut lines = 0;
+    read(data, |number, line| {
+        let said = messages(line.prompt, line.messages);
+        said.map_err(|why| data.wrong(number, why))?;
+        lines += 1;
+        Ok(())
+    })?;
+    Ok(lines)
+}
+
 /// Reads all lines, each checked as far as its form goes.
 fn read(
     data: &DataSet,

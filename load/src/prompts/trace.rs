@@ -18,6 +18,7 @@ mod csv; // Azure, BurstGPT
 mod json; // Mooncake, the studio's own
 mod window; // the part that is replayed
 
+pub(super) use csv::fields;
 use window::Window;
 
 /// Tokens of one of Mooncake's blocks.
@@ -73,6 +74,20 @@ pub(super) fn sessions(
         sessions: Writing::new(spec.seed.0, replayed).sessions(rows),
         rows: Some(told),
     })
+}
+
+/// Reads a whole trace, and says where it is none; how many rows it has.
+pub(super) fn check(data: &DataSet, format: TraceFormat) -> Result<u64, PromptError> {
+    let (mut rows, mut last) = (0, Nanos::ZERO);
+    read(data, format, |number, row| {
+        last = window::in_order(last, &row).map_err(|why| data.wrong(number, why))?;
+        rows += 1;
+        Ok(Enough::No)
+    })?;
+    if rows == 0 {
+        return Err(data.wrong(1, "is followed by no row; a trace has one a request"));
+    }
+    Ok(rows)
 }
 
 /// Reads a trace in its format until there is enough of it.

@@ -9,13 +9,20 @@ use crate::plan::LengthSource;
 
 mod calibrate; // what usage tells
 mod remote; // the engine's own
+mod tape; // what a counter said, kept
+mod who; // who counts
 
 pub use calibrate::{Calibration, calibrate};
+pub use tape::{Recorder, Replay};
+pub use who::{Counted, Counting};
 
 use remote::Remote;
 
 /// Texts counted by one thread at a time.
 const SHARE: usize = 64;
+
+/// The largest `tokenizer.json`, in bytes: those of real models have 2 to 35 MB.
+pub const LARGEST_TOKENIZER: u64 = 128 << 20;
 
 /// Counts tokens.
 pub enum Counter {
@@ -28,6 +35,10 @@ pub enum Counter {
         /// Tokens of a word.
         per_word: f64,
     },
+    /// By another counter, keeping what it says.
+    Recording(Box<Recorder>),
+    /// As another counter did before.
+    Replaying(Box<Replay>),
 }
 
 /// Why nothing can be counted.
@@ -47,6 +58,11 @@ pub enum TokenError {
         /// What it said.
         why: String,
     },
+    /// What was counted before was counted for other prompts.
+    #[error(
+        "the prompts are made otherwise than when they were counted, by another version of goodput or from another file; launch the study anew"
+    )]
+    OtherPrompts,
     /// The engine.
     #[error(
         "the engine's /tokenize failed ({why}); give its tokenizer.json with --tokenizer instead"
@@ -60,12 +76,30 @@ pub enum TokenError {
 impl Counter {
     /// By a model's `tokenizer.json`.
     pub fn local(path: &Path) -> Result<Self, TokenError> {
-        let tokenizer = tokenizers::Tokenizer::from_file(path);
-        let tokenizer = tokenizer.map_err(|error| TokenError::Tokenizer {
+        let refuse = |why: String| TokenError::Tokenizer {
             path: path.to_owned(),
+            why,
+        };
+        let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+        Self::read(&bytes, path)
+    }
+
+    /// By the bytes of a model's `tokenizer.json`, which is called `named` where something is wrong with it.
+    pub fn read(bytes: &[u8], named: &Path) -> Result<Self, TokenError> {
+        let tokenizer = tokenizers::Tokenizer::from_bytes(bytes);
+        let tokenizer = tokenizer.map_err(|error| TokenError::Tokenizer {
+            path: named.to_owned(),
             why: error.to_string(),
         })?;
         Ok(Self::Local(Box::new(tokenizer)))
+    }
+
+    /// How many tokens its tokenizer knows; 0 where it has none.
+    pub(crate) fn vocabulary(&self) -> u64 {
+        match self {
+            Self::Local(tokenizer) => tokenizer.get_vocab_size(true) as u64,
+            _ => 0,
+        }
     }
 
     /// By the engine behind an endpoint; `None` where it has no `/tokenize`.
@@ -84,6 +118,8 @@ impl Counter {
             Self::Local(_) => LengthSource::Tokenizer,
             Self::Engine(_) => LengthSource::Engine,
             Self::Words { .. } => LengthSource::CalibratedEstimate,
+            Self::Recording(recorder) => recorder.source(),
+            Self::Replaying(replay) => replay.source(),
         }
     }
 
@@ -97,6 +133,8 @@ impl Counter {
         match self {
             Self::Local(tokenizer) => count_locally(tokenizer, texts),
             Self::Engine(remote) => remote.count(texts),
+            Self::Recording(recorder) => recorder.count(texts),
+            Self::Replaying(replay) => replay.count(texts),
             Self::Words { per_word } => {
                 let words = texts.iter().map(|text| text.split_whitespace().count());
                 Ok(words

@@ -59,6 +59,7 @@ pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
     }
     check_levels(&mut errors, spec);
     check_length(&mut errors, spec);
+    check_ramp_in(&mut errors, spec);
     check_configurations(&mut errors, spec);
     check_size(&mut errors, spec);
     errors.0
@@ -224,6 +225,35 @@ fn check_length(errors: &mut Errors, spec: &StudySpec) {
         "drain_ms",
         "must be at most 1 h",
     );
+}
+
+/// Some of every point must come after the ramp-in. At `inf` everything is due at the start, and none is left out.
+fn check_ramp_in(errors: &mut Errors, spec: &StudySpec) {
+    if spec.ramp_in_ms == 0 {
+        return;
+    }
+    let shorter = spec.ramp_in_ms < u64::from(spec.length.seconds) * 1000;
+    errors.unless(
+        shorter,
+        "ramp_in_ms",
+        format!(
+            "must be shorter than the {} s of a point",
+            spec.length.seconds
+        ),
+    );
+    let sessions =
+        f64::from(spec.length.max_requests) / spec.workload.requests_per_session().max(1.0);
+    for rate in spec.levels.iter().filter_map(|level| level.rate()) {
+        let span = sessions / spec.arrival.mean_rate(rate);
+        errors.unless(
+            !shorter || (spec.ramp_in_ms as f64) < span * 1000.0,
+            "ramp_in_ms",
+            format!(
+                "at {rate} per second a point of {} requests is over within it; shorten it, or raise the most requests",
+                spec.length.max_requests
+            ),
+        );
+    }
 }
 
 fn check_configurations(errors: &mut Errors, spec: &StudySpec) {

@@ -59,6 +59,8 @@ impl StudySpec {
             repeats: 1,
             idle_timeout_ms: 30_000,
             drain_ms: 30_000,
+            ramp_in_ms: 0,
+            tokenizer: None,
         }
     }
 }

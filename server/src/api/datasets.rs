@@ -1,4 +1,4 @@
-//! ShareGPT files that a workload can name: listed, uploaded into the one folder.
+//! Files that a workload can name (conversations, prompts, traces, tokenizers): listed, uploaded into the one folder.
 
 use std::io::ErrorKind;
 use std::path::{Path as FilePath, PathBuf};
@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use futures_util::StreamExt;
+use load::Inspected;
 use measure::study::FieldError;
 use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
@@ -20,6 +21,7 @@ use crate::error::{ApiError, ApiResult, Problem};
 use crate::routes::Edge;
 use crate::studio::dataset;
 use crate::studio::engines::sentence;
+use crate::studio::folder::remember;
 use crate::studio::internal;
 
 /// The largest file: ShareGPT itself has 650 MB.
@@ -31,9 +33,10 @@ pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<V
     Ok(Json(edge.studio.datasets(&actor).await?))
 }
 
-/// Upload a ShareGPT file: a JSON list of conversations, at most 1 GiB. A file of the same name is replaced.
+/// Upload a file: ShareGPT conversations, prompts, a trace, or a `tokenizer.json`, at most 1 GiB. A file of the same name is replaced.
 ///
-/// The new file is read to its end first; one that is not in ShareGPT's form is refused, and the earlier one stays.
+/// What it is, is seen by its content. It is read to its end first; one that cannot be read is refused with the line and the mend,
+/// and the earlier one stays. The content type is `application/json` whatever the file is.
 #[utoipa::path(put, path = "/api/v1/datasets/{file}", operation_id = "upload_dataset", tag = "datasets", params(("file" = String, Path)),
     request_body(content = Object, content_type = "application/json"),
     responses((status = 200, body = schema::DatasetRow), (status = 413, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
@@ -44,18 +47,29 @@ pub async fn upload(
     body: Body,
 ) -> ApiResult<(StatusCode, Json<DatasetRow>)> {
     if !is_file_name(&file) {
-        let message = "a file name ends with .json and has letters, digits, dots, dashes and underscores only";
+        let message = "a file name has letters, digits, dots, dashes and underscores only, does not begin with a dot, and has at most 120 signs";
         return Err(invalid("file", message).into());
     }
     let folder = edge.studio.datasets_dir();
     // Not seen by anyone until it is whole; gone when anything fails.
     let part = Part(folder.join(format!(".upload-{}", Uuid::now_v7())));
     let bytes = receive(&part.0, body).await?;
-    check_form(&part.0, &file).await?;
-    tokio::fs::rename(&part.0, folder.join(&file))
-        .await
-        .map_err(unwritten)?;
-    Ok((StatusCode::OK, Json(DatasetRow { file, bytes })))
+    let found = check_form(&part.0, &file).await?;
+    let kept = folder.join(&file);
+    tokio::fs::rename(&part.0, &kept).await.map_err(unwritten)?;
+    let remembered = tokio::task::spawn_blocking(move || remember(&kept, found));
+    remembered.await.map_err(internal)?;
+    let Inspected { kind, rows } = found;
+    let (kind, rows) = (Some(kind), Some(rows));
+    Ok((
+        StatusCode::OK,
+        Json(DatasetRow {
+            file,
+            bytes,
+            kind,
+            rows,
+        }),
+    ))
 }
 
 struct Part(PathBuf);
@@ -71,7 +85,7 @@ impl Drop for Part {
 async fn receive(path: &FilePath, body: Body) -> Result<u64, ApiError> {
     let mut file = tokio::fs::File::create(path).await.map_err(unwritten)?;
     let mut stream = body.into_data_stream();
-    let (mut bytes, mut first) = (0, None);
+    let mut bytes = 0;
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| ApiError::BadRequest("the upload broke off".into()))?;
         bytes += chunk.len() as u64;
@@ -80,38 +94,26 @@ async fn receive(path: &FilePath, body: Body) -> Result<u64, ApiError> {
                 "a data set has at most 1 GiB; cut it".into(),
             ));
         }
-        first = first.or_else(|| {
-            chunk
-                .iter()
-                .copied()
-                .find(|byte| !byte.is_ascii_whitespace())
-        });
-        if first.is_some_and(|byte| byte != b'[') {
-            return Err(invalid(
-                "file",
-                "not a ShareGPT file: it must be a JSON list of conversations",
-            )
-            .into());
+        // No text has it: nobody waits for a gigabyte of an archive.
+        if chunk.contains(&0) {
+            return Err(invalid("file", "the file is no text; unpack or convert it first").into());
         }
         file.write_all(&chunk).await.map_err(unwritten)?;
-    }
-    if first.is_none() {
-        return Err(invalid("file", "the file is empty").into());
     }
     file.sync_all().await.map_err(unwritten)?;
     Ok(bytes)
 }
 
 /// Reads the new file whole before it takes the place of an old one.
-async fn check_form(path: &FilePath, file: &str) -> Result<(), ApiError> {
+async fn check_form(path: &FilePath, file: &str) -> Result<Inspected, ApiError> {
     let (path, named) = (path.to_owned(), file.to_owned());
     let turn = dataset::turn().await;
     let checked = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        load::check_sharegpt(&path, &named)
+        load::inspect(&path, &named)
     });
     match checked.await {
-        Ok(Ok(_)) => Ok(()),
+        Ok(Ok(found)) => Ok(found),
         Ok(Err(wrong)) => Err(invalid("file", &sentence(&wrong)).into()),
         Err(cause) => Err(internal(cause).into()),
     }
@@ -143,10 +145,7 @@ fn invalid(field: &str, message: &str) -> StudioError {
 /// A name within the folder: never a path, never hidden.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    name.ends_with(".json")
-        && !name.starts_with('.')
-        && name.len() <= 120
-        && name.chars().all(is_plain)
+    !name.is_empty() && !name.starts_with('.') && name.len() <= 120 && name.chars().all(is_plain)
 }
 
 #[cfg(test)]
@@ -162,13 +161,14 @@ mod tests {
 
     #[test]
     fn a_name_never_leaves_the_folder() {
-        assert!(is_file_name("ShareGPT_V3-unfiltered.json"));
+        for good in ["ShareGPT_V3-unfiltered.json", "trace.csv", "prompts"] {
+            assert!(is_file_name(good), "{good}");
+        }
         for bad in [
             "../x.json",
             "/etc/x.json",
             "a/b.json",
             ".hidden.json",
-            "x.txt",
             "..",
             "",
             "a\\b.json",

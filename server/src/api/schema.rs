@@ -53,6 +53,13 @@ shapes! {
         pub idle_timeout_ms: u64,
         /// Wait so long for requests in flight after the last arrival.
         pub drain_ms: u64,
+        /// Requests due so early in a point are sent and recorded but stand in no figure; none where it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ramp_in_ms: Option<u64>,
+        /// A `tokenizer.json` in the server's data set folder: prompts then have exactly the tokens meant. Without it the engine
+        /// counts where it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tokenizer: Option<String>,
     }
     /// The study's engine.
     #[serde(rename_all = "snake_case", tag = "kind")]
@@ -332,6 +339,8 @@ shapes! {
         /// The point under the study's SLO.
         pub judgement: Option<Value>,
         pub started_ms: Option<i64>,
+        /// What its prompts were made of: who counted their lengths, which rows were used, which part is counted.
+        pub notes: Vec<String>,
     }
     /// A change to a study; what is left out stays.
     struct StudyEdit {
@@ -366,10 +375,29 @@ shapes! {
         pub name: String,
         pub slo: String,
     }
-    /// A ShareGPT file.
+    /// A file that a workload can name.
     struct DatasetRow {
         pub file: String,
         pub bytes: u64,
+        /// What it is, by its content; null where it is nothing that is known.
+        pub kind: Option<DataKind>,
+        /// Its rows, once it was read to its end: conversations, prompts, requests, or tokens of a vocabulary.
+        pub rows: Option<u64>,
+    }
+    /// What a file is.
+    #[serde(rename_all = "snake_case")]
+    enum DataKind {
+        /// A JSON array of conversations.
+        ShareGpt,
+        /// JSON Lines of prompts.
+        Prompts,
+        Azure,
+        BurstGpt,
+        Mooncake,
+        /// A trace in JSON Lines of the studio's own.
+        Jsonl,
+        /// A model's `tokenizer.json`.
+        Tokenizer,
     }
     /// A link to a study.
     struct ShareRow {

@@ -16,20 +16,20 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use load::address::AddressError;
 use load::dialect::Quirks;
+use load::tokens::Counting;
 use load::{
     Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
 };
 use measure::certificate::Calibration;
-use measure::request::RequestRecord;
 use measure::study::{Api, Endpoint};
-use measure::units::{Nanos, Seed};
+use measure::units::Seed;
 use measure::workload::Workload;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
-use lengths::{Counting, LengthArgs, notes};
+use lengths::LengthArgs;
 use out::Out;
 use report::{Report, Whole};
 use traffic::{Bounds, Traffic};
@@ -107,11 +107,11 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     made.steady_ns = args.traffic.steady(&run);
     let counted = made
         .steady_ns
-        .map_or(&run.records[..], |window| within(&run.records, window));
+        .map_or(&run.records[..], |window| run.within(window));
     let report = Report::of(counted, run.client, discipline, calibration().as_ref());
     let level = args.traffic.level(&workload);
     print!("{}", report.block(level.rate(), args.traffic.concurrency));
-    notes(&made).iter().for_each(|note| println!("{note}"));
+    made.notes().iter().for_each(|note| println!("{note}"));
     if let Some(out) = out {
         let whole = Whole {
             report: &report,
@@ -133,13 +133,6 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
     }
-}
-
-/// The records that the figures are of, where they are of a part of the run. They lie in order of their slots.
-fn within(records: &[RequestRecord], (from, to): (Nanos, Nanos)) -> &[RequestRecord] {
-    let start = records.partition_point(|record| record.scheduled < from);
-    let end = records.partition_point(|record| record.scheduled <= to);
-    &records[start..end.max(start)]
 }
 
 /// What `goodput calibrate` found on this host, where it was asked.

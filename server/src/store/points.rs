@@ -1,6 +1,8 @@
 //! Points under load and what they leave behind. A finished point never changes again.
 
 use app::studio::LiveEvent;
+use load::Made;
+use load::tokens::Counted;
 use measure::certificate::Certificate;
 use measure::curve::Ceiling;
 use measure::knobs::Facts;
@@ -9,7 +11,9 @@ use measure::summary::Summary;
 use uuid::Uuid;
 
 use super::rows::{PointColumns, to_json};
-use super::{Store, StoreError, StoredPoint, append_event, clean, now_ms, reading, writing};
+use super::{
+    Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing,
+};
 
 /// A point that begins now.
 pub struct BeginPoint<'a> {
@@ -39,6 +43,8 @@ pub struct FinishPoint<'a> {
     pub certificate: &'a Certificate,
     /// The point under the study's SLO.
     pub judgement: &'a Judgement,
+    /// What its prompts were made of.
+    pub made: &'a Made,
     /// Its scores, encoded.
     pub scores: &'a [u8],
     /// Its records, as Parquet.
@@ -69,7 +75,7 @@ impl Store {
     /// A study's points, in the order they run.
     pub async fn points(&self, study: Uuid) -> Result<Vec<StoredPoint>, StoreError> {
         const SQL: &str = "SELECT id, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state, started_ms, \
-                           finished_ms, summary, certificate, judgement FROM points WHERE study = $1 ORDER BY ordinal";
+                           finished_ms, summary, certificate, judgement, made FROM points WHERE study = $1 ORDER BY ordinal";
         let rows: Vec<PointColumns> = reading!(self, |pool| sqlx::query_as(SQL)
             .bind(study)
             .fetch_all(pool)
@@ -116,7 +122,7 @@ impl Store {
 
     /// Stores a measured point whole; the number of its event.
     pub async fn finish_point(&self, finish: &FinishPoint<'_>) -> Result<u64, StoreError> {
-        const POINT: &str = "UPDATE points SET state = 'finished', started_ms = $3, finished_ms = $4, summary = $5, certificate = $6, judgement = $7 \
+        const POINT: &str = "UPDATE points SET state = 'finished', started_ms = $3, finished_ms = $4, summary = $5, certificate = $6, judgement = $7, made = $8 \
                              WHERE id = $1 AND study = $2 AND state = 'running'";
         const DATA: &str = "INSERT INTO point_data (point, scores, records) VALUES ($1, $2, $3)";
         const CEILINGS: &str =
@@ -129,6 +135,7 @@ impl Store {
             summary,
             certificate,
             judgement,
+            made,
             scores,
             records,
             ceilings,
@@ -138,6 +145,7 @@ impl Store {
         let certificate = to_json("certificate", certificate)?;
         let judgement = to_json("judgement", judgement)?;
         let ceilings = to_json("ceilings", ceilings)?;
+        let made = to_json("made", made)?;
         Ok(writing!(self, |tx| {
             let update = sqlx::query(POINT)
                 .bind(point)
@@ -145,6 +153,7 @@ impl Store {
                 .bind(started_ms)
                 .bind(now_ms());
             let update = update.bind(&summary).bind(&certificate).bind(&judgement);
+            let update = update.bind(&made);
             if update.execute(&mut *tx).await?.rows_affected() == 0 {
                 return Err(StoreError::OutOfTurn { what: "point" });
             }
@@ -195,6 +204,49 @@ impl Store {
             }
             append_event!(tx, study, event)
         }))
+    }
+
+    /// Keeps who counts a study's prompts: whoever found it first.
+    pub async fn set_counted(&self, study: Uuid, counted: &Counted) -> Result<(), StoreError> {
+        const SQL: &str = "UPDATE studies SET counted = $2 WHERE id = $1 AND counted IS NULL";
+        let counted = to_json("counted", counted)?;
+        changing!(self, sqlx::query(SQL).bind(study).bind(&counted));
+        Ok(())
+    }
+
+    /// What was counted of the prompts of a level (by its index) and a repeat.
+    pub async fn prompt_counts(
+        &self,
+        study: Uuid,
+        (level, repeat): (u32, u32),
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        const SQL: &str =
+            "SELECT counts FROM prompt_counts WHERE study = $1 AND level = $2 AND repeat = $3";
+        Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
+            .bind(study)
+            .bind(i64::from(level))
+            .bind(i64::from(repeat))
+            .fetch_optional(pool)
+            .await?))
+    }
+
+    /// Keeps what was counted of a level's prompts; what is there already stays.
+    pub async fn keep_prompt_counts(
+        &self,
+        study: Uuid,
+        (level, repeat): (u32, u32),
+        counts: &[u8],
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO prompt_counts (study, level, repeat, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
+        changing!(
+            self,
+            sqlx::query(SQL)
+                .bind(study)
+                .bind(i64::from(level))
+                .bind(i64::from(repeat))
+                .bind(counts)
+        );
+        Ok(())
     }
 
     /// A point's scores, encoded, with the study they belong to.

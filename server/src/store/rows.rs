@@ -1,6 +1,8 @@
 //! Between columns and types: how states, specs and numbers stand in the tables.
 
 use app::studio::{PointState, StudyState};
+use load::Made;
+use load::tokens::Counted;
 use measure::certificate::Certificate;
 use measure::knobs::Facts;
 use measure::slo::Judgement;
@@ -41,6 +43,10 @@ pub struct StoredStudy {
     pub stop_requested: bool,
     /// SHA-256 of the data set that it was launched with, in hexadecimal.
     pub dataset_sha256: Option<String>,
+    /// SHA-256 of its tokenizer, in hexadecimal.
+    pub tokenizer_sha256: Option<String>,
+    /// Who counts its prompts, once that was found.
+    pub counted: Option<Counted>,
 }
 
 /// A configuration as it stands in the store.
@@ -89,6 +95,8 @@ pub struct StoredPoint {
     pub certificate: Option<Certificate>,
     /// The point under the study's SLO.
     pub judgement: Option<Judgement>,
+    /// What its prompts were made of.
+    pub made: Option<Made>,
 }
 
 #[derive(FromRow)]
@@ -106,6 +114,8 @@ pub(super) struct StudyColumns {
     last_event: i64,
     stop_requested: bool,
     dataset_sha256: Option<String>,
+    tokenizer_sha256: Option<String>,
+    counted: Option<String>,
 }
 
 impl TryFrom<StudyColumns> for StoredStudy {
@@ -125,6 +135,8 @@ impl TryFrom<StudyColumns> for StoredStudy {
             last_event,
             stop_requested,
             dataset_sha256,
+            tokenizer_sha256,
+            counted,
         } = row;
         let mut spec: StudySpec = from_json("study", &spec)?;
         spec.name = name;
@@ -141,6 +153,8 @@ impl TryFrom<StudyColumns> for StoredStudy {
             last_event: last_event.unsigned_abs(),
             stop_requested,
             dataset_sha256,
+            tokenizer_sha256,
+            counted: optional("counted", counted.as_deref())?,
         })
     }
 }
@@ -192,6 +206,7 @@ pub(super) struct PointColumns {
     summary: Option<String>,
     certificate: Option<String>,
     judgement: Option<String>,
+    made: Option<String>,
 }
 
 impl TryFrom<PointColumns> for StoredPoint {
@@ -211,6 +226,7 @@ impl TryFrom<PointColumns> for StoredPoint {
             summary,
             certificate,
             judgement,
+            made,
         } = row;
         Ok(Self {
             id,
@@ -229,6 +245,7 @@ impl TryFrom<PointColumns> for StoredPoint {
             summary: optional("summary", summary.as_deref())?,
             certificate: optional("certificate", certificate.as_deref())?,
             judgement: optional("judgement", judgement.as_deref())?,
+            made: optional("made", made.as_deref())?,
         })
     }
 }

@@ -28,6 +28,8 @@ pub struct NewStudy<'a> {
     pub engines: &'a [String],
     /// SHA-256 of its data set, in hexadecimal.
     pub dataset_sha256: Option<&'a str>,
+    /// SHA-256 of its tokenizer, in hexadecimal.
+    pub tokenizer_sha256: Option<&'a str>,
 }
 
 /// A person's change; what is `None` stays.
@@ -49,7 +51,7 @@ const SEARCH_WORDS: usize = 16;
 /// The columns of a [`StoredStudy`].
 macro_rules! study_columns {
     () => {
-        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested, dataset_sha256 FROM studies "
+        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested, dataset_sha256, tokenizer_sha256, counted FROM studies "
     };
 }
 
@@ -84,6 +86,7 @@ impl Store {
             simulated,
             engines,
             dataset_sha256,
+            tokenizer_sha256,
         } = *study;
         let text = to_json("study", spec)?;
         let queued = study_word(StudyState::Queued);
@@ -94,8 +97,8 @@ impl Store {
                 .await?;
             let created_ms = now_ms().max(newest.unwrap_or(0) + 1);
             sqlx::query(
-                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms, dataset_sha256) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)",
+                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms, dataset_sha256, tokenizer_sha256) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)",
             )
             .bind(id)
             .bind(clean(&spec.name))
@@ -106,6 +109,7 @@ impl Store {
             .bind(clean(search))
             .bind(created_ms)
             .bind(dataset_sha256)
+            .bind(tokenizer_sha256)
             .execute(&mut *tx)
             .await?;
             for engine in engines {

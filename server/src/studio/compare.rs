@@ -159,6 +159,7 @@ impl Side {
             seed,
             idle_timeout_ms,
             drain_ms,
+            ramp_in_ms,
             ..
         } = &self.spec;
         let mut facts = self.view.configuration.facts.clone();
@@ -176,6 +177,7 @@ impl Side {
             ),
             ("seed", seed.0.to_string()),
             ("warm-up requests", warmup.to_string()),
+            ("ramp-in", format!("{ramp_in_ms} ms")),
             (
                 "requests a point",
                 format!(

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use load::tokens::{Counter, LARGEST_TOKENIZER};
 use measure::study::StudySpec;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::engines::sentence;
 use super::launch::DATASETS;
 
 /// Data sets are read one at a time: each may fill much memory, and many at once would fill it all.
@@ -34,9 +36,34 @@ fn file_of(spec: &StudySpec) -> Option<&str> {
     spec.workload.file()
 }
 
-/// The SHA-256 of a study's data set; `None` where it has none.
-pub(super) async fn digest_of(spec: &StudySpec, data_dir: &Path) -> io::Result<Option<String>> {
-    let Some(file) = file_of(spec) else {
+/// A tokenizer of the data folder, where it still is the one of that digest.
+pub(crate) fn tokenizer(
+    file: &str,
+    launched_with: Option<&str>,
+    data_dir: &Path,
+) -> Result<Counter, String> {
+    let unreadable =
+        |cause: io::Error| format!("the tokenizer {file:?} cannot be read ({cause}); put it back");
+    let path = data_dir.join(DATASETS).join(file);
+    let mut bytes = Vec::new();
+    let opened = File::open(path).map_err(unreadable)?;
+    let mut bounded = opened.take(LARGEST_TOKENIZER + 1);
+    bounded.read_to_end(&mut bytes).map_err(unreadable)?;
+    if LARGEST_TOKENIZER < bytes.len() as u64 {
+        return Err(format!("the file {file:?} is too large for a tokenizer"));
+    }
+    let now = hexadecimal(&Sha256::digest(&bytes));
+    if launched_with.is_some_and(|then| then != now) {
+        return Err(format!(
+            "the tokenizer {file:?} is another than at the launch; put the earlier file back and resume, or launch the study anew"
+        ));
+    }
+    Counter::read(&bytes, Path::new(file)).map_err(|cause| sentence(&cause))
+}
+
+/// The SHA-256 of a file of the data folder; `None` where there is none to look at.
+pub(super) async fn digest_of(file: Option<&str>, data_dir: &Path) -> io::Result<Option<String>> {
+    let Some(file) = file else {
         return Ok(None);
     };
     let path = data_dir.join(DATASETS).join(file);
@@ -54,11 +81,11 @@ fn digest(path: &Path) -> io::Result<String> {
             read => sum.update(&block[..read]),
         }
     }
-    Ok(sum
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hexadecimal(&sum.finalize()))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Refuses a data set that is not the one that the study was launched with.

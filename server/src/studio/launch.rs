@@ -1,9 +1,8 @@
 //! May this study run? Everything that can be known before the first request is checked here, each error at its field.
 
-use std::io;
 use std::path::Path;
 
-use app::studio::{DatasetRow, StudioError, StudyEdit};
+use app::studio::{StudioError, StudyEdit};
 use measure::knobs::Facts;
 use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
 use uuid::Uuid;
@@ -25,17 +24,18 @@ impl LocalStudio {
         if fields.is_empty() {
             fields.extend(engines::check_added(&spec, &added));
             fields.extend(check_simulator(&spec));
-            fields.extend(check_dataset(&spec, &self.data_dir));
+            fields.extend(check_files(&spec, &self.data_dir));
         }
         if fields.is_empty() {
             fields.extend(self.check_prompts(&spec).await);
+            fields.extend(self.check_tokenizer(&spec).await);
         }
         if !fields.is_empty() {
             return Err(StudioError::Invalid { fields });
         }
-        let dataset = dataset::digest_of(&spec, &self.data_dir)
-            .await
-            .map_err(internal)?;
+        let digest = async |file| dataset::digest_of(file, &self.data_dir).await;
+        let dataset = digest(spec.workload.file()).await.map_err(internal)?;
+        let tokenizer = digest(spec.tokenizer.as_deref()).await.map_err(internal)?;
         let engine = engines::engine_words(&spec, &Facts::new());
         let looked_up = spec.clone();
         let identities = tokio::task::spawn_blocking(move || engines::identities(&looked_up));
@@ -48,9 +48,26 @@ impl LocalStudio {
             simulated: matches!(spec.engine, EngineSpec::Simulator { .. }),
             engines: &identities.await.map_err(internal)?,
             dataset_sha256: dataset.as_deref(),
+            tokenizer_sha256: tokenizer.as_deref(),
         };
         self.store.insert_study(&study).await.map_err(internal)?;
         Ok(study.id)
+    }
+
+    /// Reads the tokenizer, for the same reason.
+    async fn check_tokenizer(&self, spec: &StudySpec) -> Option<FieldError> {
+        let (file, data_dir) = (spec.tokenizer.clone()?, self.data_dir.clone());
+        let read = move || dataset::tokenizer(&file, None, &data_dir).map(drop);
+        let read = tokio::task::spawn_blocking(read).await;
+        let message = match read {
+            Ok(Ok(())) => return None,
+            Ok(Err(message)) => message,
+            Err(_) => "the tokenizer cannot be read".into(),
+        };
+        Some(FieldError {
+            field: "tokenizer".into(),
+            message,
+        })
     }
 
     /// Makes the first point's prompts: a data set that cannot be used says so now, not in an hour.
@@ -103,12 +120,20 @@ fn check_simulator(spec: &StudySpec) -> Vec<FieldError> {
     fields
 }
 
-/// A data set is a file of the studio's folder, never a path.
-fn check_dataset(spec: &StudySpec, data_dir: &Path) -> Option<FieldError> {
-    let file = spec.workload.file()?;
+/// A data set and a tokenizer are files of the studio's folder, never paths.
+fn check_files(spec: &StudySpec, data_dir: &Path) -> Vec<FieldError> {
+    let files = [
+        ("workload.file", spec.workload.file()),
+        ("tokenizer", spec.tokenizer.as_deref()),
+    ];
+    let wrong = |(field, file): (&str, Option<&str>)| check_file(field, file?, data_dir);
+    files.into_iter().filter_map(wrong).collect()
+}
+
+fn check_file(field: &str, file: &str, data_dir: &Path) -> Option<FieldError> {
     let refuse = |message: String| {
         Some(FieldError {
-            field: "workload.file".into(),
+            field: field.into(),
             message,
         })
     };
@@ -126,26 +151,6 @@ fn check_dataset(spec: &StudySpec, data_dir: &Path) -> Option<FieldError> {
 
 /// The folder of data sets within the data directory.
 pub(crate) const DATASETS: &str = "datasets";
-
-/// ShareGPT files that can be named, by name.
-pub(super) fn datasets(data_dir: &Path) -> io::Result<Vec<DatasetRow>> {
-    let mut rows = Vec::new();
-    for entry in std::fs::read_dir(data_dir.join(DATASETS))? {
-        let entry = entry?;
-        let (file, metadata) = (
-            entry.file_name().to_string_lossy().into_owned(),
-            entry.metadata()?,
-        );
-        if metadata.is_file() && file.ends_with(".json") {
-            rows.push(DatasetRow {
-                file,
-                bytes: metadata.len(),
-            });
-        }
-    }
-    rows.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(rows)
-}
 
 /// A name that is neither empty nor a novel.
 pub(super) fn checked_name(field: &str, name: &str) -> Result<String, StudioError> {

@@ -87,7 +87,7 @@ impl Model {
             cache_cold,
             ..
         } = stored.clone();
-        facts.extend(self.data_set());
+        facts.extend(self.files());
         let (ceiling, ceiling_by_percentile) = self.ceilings(ordinal);
         ConfigurationView {
             id,
@@ -99,12 +99,23 @@ impl Model {
         }
     }
 
-    /// Which data set it was: two files of one name are two workloads.
-    fn data_set(&self) -> Option<(String, Fact)> {
-        let digest = self.study.dataset_sha256.as_deref()?;
-        let value = format!("SHA-256 {}", digest.get(..16).unwrap_or(digest));
-        let source = Source::Engine;
-        Some(("data set".to_owned(), Fact { value, source }))
+    /// Which files it was made from: two files of one name are two workloads.
+    fn files(&self) -> impl Iterator<Item = (String, Fact)> {
+        let StoredStudy {
+            dataset_sha256,
+            tokenizer_sha256,
+            ..
+        } = &self.study;
+        let files = [
+            ("data set", dataset_sha256),
+            ("tokenizer", tokenizer_sha256),
+        ];
+        files.into_iter().filter_map(|(name, digest)| {
+            let digest = digest.as_deref()?;
+            let value = format!("SHA-256 {}", digest.get(..16).unwrap_or(digest));
+            let source = Source::Engine;
+            Some((name.to_owned(), Fact { value, source }))
+        })
     }
 
     /// The configuration as it was stated.
@@ -153,6 +164,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
         summary,
         certificate,
         judgement,
+        made,
         ..
     } = stored.clone();
     PointView {
@@ -166,6 +178,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
         certificate,
         judgement,
         started_ms,
+        notes: made.map(|made| made.notes()).unwrap_or_default(),
     }
 }
 
@@ -237,6 +250,7 @@ mod tests {
             summary: None,
             certificate: None,
             judgement: None,
+            made: None,
         }
     }
 

@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, Progress};
 use load::dialect::Quirks;
-use load::{Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point};
+use load::tokens::Counter;
+use load::{
+    Made, Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point,
+};
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::study::{Api, PlannedPoint, StudySpec};
 use measure::summary::{Discipline, Failures, Summary, summarize};
+use measure::units::{Level, Nanos};
 use uuid::Uuid;
 
 use super::run::{Halt, Run};
@@ -28,7 +32,8 @@ use crate::studio::views::point_view;
 impl Run<'_> {
     /// Measures one point and stores it whole.
     pub async fn measure_point(&mut self, site: &mut Site, index: usize) -> Result<(), Halt> {
-        let plan = self.plan_point(site, index).await?;
+        let mut plan = self.plan_point(site, index).await?;
+        let made = std::mem::take(&mut plan.made);
         // An engine that is gone is noticed here: there is no sense in measuring nothing.
         probe(&site.endpoint).await?;
         self.cool_cache(site).await?;
@@ -45,7 +50,7 @@ impl Run<'_> {
         if run.stopped || self.control.halted.is_cancelled() {
             return Err(Halt::Wanted);
         }
-        self.finish(index, run).await
+        self.finish(index, run, made).await
     }
 
     /// The point's prompts and starts, made off the server's threads.
@@ -63,13 +68,29 @@ impl Run<'_> {
         let (api, model, quirks) = (site.endpoint.api, site.endpoint.model.clone(), site.quirks);
         let prefix = point.id.simple().to_string();
         let launched_with = self.model.study.dataset_sha256.clone();
+        let counter = self.counter(&site.lengths, &planned).await?;
+        let counts = counter.clone();
         let made = tokio::task::spawn_blocking(move || {
             check_unchanged(&spec, launched_with.as_deref(), &data_dir)?;
-            plan(&spec, &planned, &data_dir, (api, &model, quirks), &prefix)
+            let asked = Asked {
+                api,
+                model: &model,
+                quirks,
+                counter: counts.as_deref(),
+            };
+            plan(&spec, &planned, &data_dir, asked, &prefix)
         })
         .await;
         match made {
-            Ok(Ok(plan)) => Ok(plan),
+            Ok(Ok(plan)) => {
+                self.keep_counts(counter.as_deref(), &planned).await?;
+                let template_tokens = site.lengths.template_tokens;
+                let made = Made {
+                    template_tokens,
+                    ..plan.made
+                };
+                Ok(PointPlan { made, ..plan })
+            }
             Ok(Err(message)) => Err(Halt::Failed(format!(
                 "The point's prompts cannot be made: {message}."
             ))),
@@ -137,15 +158,38 @@ impl Run<'_> {
         }
     }
 
+    /// The part of a point that is counted, where that is not all of it.
+    fn steady(&self, index: usize, run: &PointRun) -> Result<Steady, Halt> {
+        let ramp_in = Duration::from_millis(self.model.study.spec.ramp_in_ms);
+        if self.model.points[index].level == Level::Inf {
+            // Everything is due at the start.
+            return Ok(None);
+        }
+        let steady = run.steady(ramp_in);
+        let left = |(from, _)| run.records.iter().any(|it| from <= it.scheduled);
+        if steady.is_none_or(left) {
+            return Ok(steady);
+        }
+        Err(Halt::Failed(format!(
+            "Every request of the point was due within its ramp-in of {} s, so that none would be counted. Launch the study with longer points or a shorter ramp-in.",
+            ramp_in.as_secs_f64()
+        )))
+    }
+
     /// Works out the point's numbers, off the server's threads.
-    async fn work_out(&self, index: usize, run: PointRun) -> Result<Measured, Halt> {
+    async fn work_out(
+        &self,
+        index: usize,
+        run: PointRun,
+        steady: Steady,
+    ) -> Result<Measured, Halt> {
         let spec = &self.model.study.spec;
         let discipline = discipline(spec.arrival, self.model.points[index].level);
         let slo = spec.slo.clone();
         let data_dir = self.parts.data_dir.clone();
         let worked = tokio::task::spawn_blocking(move || {
             let calibration = crate::calibration::read(&data_dir);
-            Measured::of(&run, discipline, &slo, calibration)
+            Measured::of(&run, steady, (discipline, &slo), calibration)
         })
         .await;
         match worked {
@@ -161,15 +205,20 @@ impl Run<'_> {
     }
 
     /// Stores a measured point in one transaction, then announces it.
-    async fn finish(&mut self, index: usize, run: PointRun) -> Result<(), Halt> {
+    async fn finish(&mut self, index: usize, run: PointRun, made: Made) -> Result<(), Halt> {
         let started_ms = run.started_unix_ms;
+        let steady = self.steady(index, &run)?;
+        let made = Made {
+            steady_ns: steady,
+            ..made
+        };
         let Measured {
             summary,
             certificate,
             judgement,
             scores,
             records,
-        } = self.work_out(index, run).await?;
+        } = self.work_out(index, run, steady).await?;
         let before = self.model.points[index].clone();
         let point = &mut self.model.points[index];
         (point.state, point.started_ms, point.finished_ms) =
@@ -179,6 +228,7 @@ impl Run<'_> {
             Some(certificate.clone()),
             Some(judgement.clone()),
         );
+        point.made = Some(made.clone());
         let (point, configuration) = (point.id, point.configuration);
         let ceilings = self.model.ceilings(configuration);
         let event = self.point_event(index);
@@ -190,6 +240,7 @@ impl Run<'_> {
             summary: &summary,
             certificate: &certificate,
             judgement: &judgement,
+            made: &made,
             scores: &scores,
             records: &records,
             ceilings: &ceilings,
@@ -207,6 +258,9 @@ impl Run<'_> {
     }
 }
 
+/// The part of a point that is counted; `None` where that is all of it.
+type Steady = Option<(Nanos, Nanos)>;
+
 /// What a measured point comes to.
 struct Measured {
     summary: Summary,
@@ -219,10 +273,13 @@ struct Measured {
 impl Measured {
     fn of(
         run: &PointRun,
-        discipline: Discipline,
-        slo: &Slo,
+        steady: Steady,
+        (discipline, slo): (Discipline, &Slo),
         calibration: Option<Calibration>,
     ) -> Result<Self, parquet::errors::ParquetError> {
+        let all = &run.records;
+        let steady = steady.map(|window| run.within(window));
+        let run = steady.as_ref().unwrap_or(run);
         let scores: Vec<Score> = run.records.iter().map(Score::from).collect();
         let summary = summarize(&run.records, discipline, Failures::AsInfinity);
         let mut certificate = certify(&run.records, run.client);
@@ -236,9 +293,17 @@ impl Measured {
             summary,
             certificate,
             scores: encode(&scores),
-            records: to_parquet(&run.records)?,
+            records: to_parquet(all)?,
         })
     }
+}
+
+/// How requests are written for an engine.
+struct Asked<'a> {
+    api: Api,
+    model: &'a str,
+    quirks: Quirks,
+    counter: Option<&'a Counter>,
 }
 
 /// Everything that a point sends.
@@ -246,10 +311,16 @@ fn plan(
     spec: &StudySpec,
     planned: &PlannedPoint,
     data_dir: &Path,
-    (api, model, quirks): (Api, &str, Quirks),
+    asked: Asked<'_>,
     prefix: &str,
 ) -> Result<PointPlan, String> {
     let data_dir = data_dir.join(DATASETS);
+    let Asked {
+        api,
+        model,
+        quirks,
+        counter,
+    } = asked;
     let spec = PointSpec {
         workload: &spec.workload,
         data_dir: Some(&data_dir),
@@ -262,7 +333,7 @@ fn plan(
         api,
         model,
         quirks,
-        counter: None,
+        counter,
         drain: Duration::from_millis(spec.drain_ms),
         request_id_prefix: prefix,
     };
@@ -271,7 +342,12 @@ fn plan(
 
 /// Makes a study's first point, to see whether it can be made.
 pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), String> {
-    let asked = (Api::OpenAiChat, "model", Quirks::default());
+    let asked = Asked {
+        api: Api::OpenAiChat,
+        model: "model",
+        quirks: Quirks::default(),
+        counter: None,
+    };
     match spec.plan().first() {
         Some(first) => plan(spec, first, data_dir, asked, "check").map(drop),
         None => Err("the study has no point".into()),

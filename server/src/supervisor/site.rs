@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, StudyState};
 use load::dialect::Quirks;
-use load::{Engine, EngineOptions, Probe};
+use load::{Engine, EngineOptions, Probe, Wire};
 use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
 use super::hindrance::hindrance;
+use super::lengths::Lengths;
 use super::run::{Halt, Run};
 use crate::store::FactsChange;
 use crate::studio::engines::{PROBE_LIMIT, engine_words, search_text, sentence};
@@ -26,6 +27,8 @@ pub(super) struct Site {
     pub engine: Engine,
     /// What its requests may say.
     pub quirks: Quirks,
+    /// Who counts its prompts.
+    pub lengths: Lengths,
     /// Whether the engine lets its prefix cache be reset.
     pub can_reset_cache: bool,
     /// The simulator lives as long as it is measured.
@@ -48,17 +51,21 @@ impl Run<'_> {
         let endpoint = with_model(endpoint, &probe)?;
         check_declared(&spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
-        let quirks = load::quirks(&endpoint, load::Wire::default(), &probe)
+        let quirks = load::quirks(&endpoint, Wire::default(), &probe)
             .await
             .map_err(refused)?;
-        self.record_facts(configuration, facts(&spec, &endpoint, probe, &set))
-            .await?;
         let engine = self.connect(endpoint.clone()).await?;
+        let reached = (&endpoint, &Wire::default());
+        let lengths = self.lengths(&engine, reached, quirks).await?;
+        let mut facts = facts(&spec, &endpoint, probe, &set);
+        facts.extend(lengths.facts());
+        self.record_facts(configuration, facts).await?;
         Ok(Site {
             configuration,
             endpoint,
             engine,
             quirks,
+            lengths,
             can_reset_cache,
             _simulator: simulator,
         })

@@ -83,6 +83,7 @@ mod tests {
             summary,
             certificate: None,
             judgement: None,
+            made: None,
         }
     }
 

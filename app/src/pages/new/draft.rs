@@ -43,6 +43,10 @@ pub struct Draft {
     pub idle_timeout: String,
     /// Seconds of waiting after the last arrival.
     pub drain: String,
+    /// Seconds left out at the beginning of each point.
+    pub ramp_in: String,
+    /// The tokenizer's file; empty for none.
+    pub tokenizer: String,
     /// The SLO's text.
     pub slo: String,
     /// The configurations, baseline first.
@@ -196,6 +200,8 @@ impl From<&StudySpec> for Draft {
             repeats,
             idle_timeout_ms,
             drain_ms,
+            ramp_in_ms,
+            tokenizer,
         } = spec;
         let PointLength {
             min_requests,
@@ -224,6 +230,8 @@ impl From<&StudySpec> for Draft {
             repeats: repeats.to_string(),
             idle_timeout: seconds(*idle_timeout_ms),
             drain: seconds(*drain_ms),
+            ramp_in: seconds(*ramp_in_ms),
+            tokenizer: tokenizer.clone().unwrap_or_default(),
             slo: slo.to_string(),
             configurations: configurations
                 .iter()
@@ -341,6 +349,8 @@ impl Draft {
             repeats,
             idle_timeout,
             drain,
+            ramp_in,
+            tokenizer,
             slo,
             configurations,
         } = self;
@@ -358,6 +368,8 @@ impl Draft {
             ("repeats", repeats),
             ("idle_timeout", idle_timeout),
             ("drain", drain),
+            ("ramp_in", ramp_in),
+            ("tokenizer", tokenizer),
             ("slo", slo),
         ];
         for (place, text) in texts {

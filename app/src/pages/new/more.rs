@@ -33,6 +33,7 @@ pub fn MoreSection(
                 <TextField id="repeats" label="Repeats" keyboard="numeric" bind=bind!(draft, |d| d.repeats) hint="How often each rate is measured." error=form.error(&["repeats"]) />
                 <TextField id="idle_timeout_ms" label="Idle timeout" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.idle_timeout) hint="A stream silent for so long has failed." error=form.error(&["idle_timeout_ms"]) />
                 <TextField id="drain_ms" label="Drain" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.drain) hint="Wait so long for what is in flight after the last arrival." error=form.error(&["drain_ms"]) />
+                <TextField id="ramp_in_ms" label="Ramp-in" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.ramp_in) hint="Requests due so early in a point are in no figure, while the engine fills up." error=form.error(&["ramp_in_ms"]) />
             </div>
         </Section>
     }

@@ -134,6 +134,8 @@ impl Reader {
         let repeats = self.whole("repeats", &draft.repeats);
         let idle_timeout_ms = self.millis("idle_timeout_ms", &draft.idle_timeout);
         let drain_ms = self.millis("drain_ms", &draft.drain);
+        let ramp_in_ms = self.millis("ramp_in_ms", &draft.ramp_in);
+        let tokenizer = draft.tokenizer.trim();
         Some(StudySpec {
             name: draft.full_name(),
             engine: engine?,
@@ -148,6 +150,8 @@ impl Reader {
             repeats: repeats?,
             idle_timeout_ms: idle_timeout_ms?,
             drain_ms: drain_ms?,
+            ramp_in_ms: ramp_in_ms?,
+            tokenizer: (!tokenizer.is_empty()).then(|| tokenizer.to_owned()),
         })
     }
 

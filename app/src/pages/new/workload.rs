@@ -139,9 +139,16 @@ fn dataset_options(files: &[DatasetRow], chosen: &str) -> Vec<(String, String)> 
     };
     let mut options = vec![(String::new(), first.to_owned())];
     options.extend(files.iter().map(|row| {
+        let rows = row.kind.zip(row.rows);
+        let rows = rows.map(|(kind, rows)| format!("{} {}, ", format::count(rows), kind.rows()));
         (
             row.file.clone(),
-            format!("{} ({})", row.file, format::bytes(row.bytes)),
+            format!(
+                "{} ({}{})",
+                row.file,
+                rows.unwrap_or_default(),
+                format::bytes(row.bytes)
+            ),
         )
     }));
     if options.iter().all(|(file, _)| file != chosen) {
@@ -254,6 +261,8 @@ fn LengthsFields(
 
 #[cfg(test)]
 mod tests {
+    use measure::workload::DataKind;
+
     use super::*;
 
     #[test]
@@ -261,9 +270,11 @@ mod tests {
         let files = [DatasetRow {
             file: "a.json".into(),
             bytes: 1_200_000,
+            kind: Some(DataKind::ShareGpt),
+            rows: Some(1200),
         }];
         let options = dataset_options(&files, "b.json");
-        assert_eq!(options[1].1, "a.json (1.20\u{202f}MB)");
+        assert_eq!(options[1].1, "a.json (1,200 conversations, 1.20\u{202f}MB)");
         assert_eq!(
             options[2],
             ("b.json".to_owned(), "b.json (not there)".to_owned())

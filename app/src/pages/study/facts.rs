@@ -160,6 +160,13 @@ pub fn Recorded(page: Page) -> impl IntoView {
 
 /// How the study was stated.
 fn stated(spec: &StudySpec) -> [(String, String); 7] {
+    let ramp_in = match spec.ramp_in_ms {
+        0 => String::new(),
+        millis => format!(
+            "; those due in the first {} are left out of the figures",
+            span(millis)
+        ),
+    };
     let unit = words::rate_unit(spec);
     let (min, max, seconds) = (
         spec.length.min_requests,
@@ -171,7 +178,7 @@ fn stated(spec: &StudySpec) -> [(String, String); 7] {
         ("Workload", spec.workload.to_string()),
         ("Arrivals", format!("{}, rates in {unit}", arrival(spec.arrival))),
         ("Seed", format!("{}; every configuration gets the same prompts and starts", spec.seed.0)),
-        ("Length of a point", format!("{min} to {max} requests, as many as arrive in {seconds} s; {} warm-up requests before", spec.warmup)),
+        ("Length of a point", format!("{min} to {max} requests, as many as arrive in {seconds} s; {} warm-up requests before{ramp_in}", spec.warmup)),
         ("Given up after", format!("{} of silence, {} after the last arrival", span(spec.idle_timeout_ms), span(spec.drain_ms))),
         ("Rules", "Goodput Studio's own: time from sent, failures as infinity, linear percentiles".into()),
     ]

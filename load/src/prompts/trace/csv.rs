@@ -41,7 +41,8 @@ impl Columns {
     }
 }
 
-fn fields(line: &str) -> impl Iterator<Item = &str> {
+/// The fields of a line.
+pub(in crate::prompts) fn fields(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(|field| field.trim().trim_matches('"'))
 }
 

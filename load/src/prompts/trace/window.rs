@@ -21,6 +21,14 @@ pub(super) struct Window {
     pub dropped: BTreeMap<String, usize>,
 }
 
+/// A row's time, which is not before the row above it.
+pub(super) fn in_order(last: Nanos, row: &Row) -> Result<Nanos, String> {
+    if row.at < last {
+        return Err("comes before the line above it; sort the file by time".into());
+    }
+    Ok(row.at)
+}
+
 impl Window {
     pub(super) fn new(trace: &Trace, spec: &PointSpec<'_>, wanted: Wanted) -> Self {
         let start = Nanos::from_millis(trace.start_ms);
@@ -55,10 +63,7 @@ impl Window {
 
     /// Takes a row, or says why it cannot be one.
     pub(super) fn take(&mut self, mut row: Row) -> Result<Enough, String> {
-        if row.at < self.last {
-            return Err("comes before the line above it; sort the file by time".into());
-        }
-        self.last = row.at;
+        self.last = in_order(self.last, &row)?;
         let at = row.at - *self.first.get_or_insert(row.at);
         if at < self.start {
             return Ok(Enough::No);

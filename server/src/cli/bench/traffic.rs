@@ -116,9 +116,7 @@ impl Traffic {
 
     /// The part of a run whose requests are counted, where that is not all of it: after the ramp-in, up to the last one due.
     pub(super) fn steady(&self, run: &PointRun) -> Option<(Nanos, Nanos)> {
-        let from = Nanos::from_secs_f64(self.ramp_in?.as_secs_f64());
-        let last = run.records.iter().map(|record| record.scheduled).max();
-        Some((from, last?.max(from)))
+        run.steady(self.ramp_in?)
     }
 
     pub(super) fn bounds(&self, workload: &Workload) -> Result<Bounds, String> {

@@ -39,6 +39,8 @@ fn spec(
         repeats: 2,
         idle_timeout_ms: 12_500,
         drain_ms: 60_000,
+        ramp_in_ms: 0,
+        tokenizer: None,
     }
 }
 
