@@ -8,6 +8,7 @@ mod ending; // how a study ends, and that it is kept
 mod hindrance; // why an engine cannot be measured, and the mend
 mod lengths; // who counts a study's tokens
 mod point; // one point, from its prompts to its row
+mod prompts; // what a point sends
 mod run; // one study, from its claim to its end
 mod site; // the engine of one configuration, ready to be measured
 mod worth; // is it worth going on
@@ -31,7 +32,7 @@ use crate::studio::views::Model;
 use control::{Control, Why};
 use ending::Ending;
 
-pub(crate) use point::plan_first_point;
+pub(crate) use prompts::plan_first_point;
 
 /// The queue is looked at so often even when nobody wakes the supervisor: another server may have given an engine back.
 const LOOK: Duration = Duration::from_secs(3);

@@ -465,7 +465,7 @@ async fn what_was_counted_first_is_kept() {
         };
         store.set_counted(id, &counted(1.25)).await?;
         store.set_counted(id, &counted(2.0)).await?;
-        let (study, _) = store.study(id).await?.context("stored")?;
+        let (study, _) = store.study(id).await?.expect("stored");
         assert_eq!(study.counted, Some(counted(1.25)));
         for (place, counts, expected) in [
             ((0, 0), &b"first"[..], &b"first"[..]),

@@ -17,7 +17,7 @@ mod sentence; // the study in words
 mod shared; // lists that several parts show
 mod slo; // what is promised
 mod spoken; // fields as the form calls them
-mod upload; // a ShareGPT file into the studio
+mod upload; // a file into the studio
 mod workload; // what the requests ask
 
 use crate::ui::erased::Erase;

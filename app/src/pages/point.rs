@@ -385,6 +385,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_done_otherwise_than_asked_stands_first() {
+        let mut point = fixture::study().points[0].clone();
+        let remark = "prompts arrived as 12 tokens where 60 were meant <b>";
+        if let Some(summary) = &mut point.summary {
+            summary.remarks = vec![remark.into()];
+        }
+        let text = body(&point, "req/s").into_string();
+        let shown = "Prompts arrived as 12 tokens where 60 were meant &lt;b&gt;.";
+        assert!(text.find(shown) < text.find("Latencies") && text.contains(shown));
+        assert!(text.contains("Input lengths counted by the engine"));
+    }
+
+    #[test]
     fn every_metric_has_its_row() {
         let study = fixture::study();
         let text = body(&study.points[0], "req/s").into_string();

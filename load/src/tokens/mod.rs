@@ -64,9 +64,7 @@ pub enum TokenError {
     )]
     OtherPrompts,
     /// The engine.
-    #[error(
-        "the engine's /tokenize failed ({why}); give its tokenizer.json with --tokenizer instead"
-    )]
+    #[error("the engine's /tokenize failed ({why}); give the model's tokenizer.json instead")]
     Engine {
         /// What it said.
         why: String,

@@ -1,20 +1,14 @@
 //! One point, from its prompts to its row. Everything that costs time is done before the clock starts or after it ends.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, Progress};
-use load::dialect::Quirks;
-use load::tokens::Counter;
-use load::{
-    Made, Observer, PointPlan, PointRun, PointSpec, plan_point, reset_prefix_cache, run_point,
-};
+use load::{Made, Observer, PointRun, reset_prefix_cache, run_point};
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
-use measure::study::{Api, PlannedPoint, StudySpec};
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::{Level, Nanos};
 use uuid::Uuid;
@@ -24,9 +18,7 @@ use super::site::{Site, probe};
 use crate::live::LiveHub;
 use crate::records::to_parquet;
 use crate::store::{BeginPoint, FinishPoint, now_ms};
-use crate::studio::dataset::check_unchanged;
 use crate::studio::engines::sentence;
-use crate::studio::launch::DATASETS;
 use crate::studio::views::point_view;
 
 impl Run<'_> {
@@ -51,51 +43,6 @@ impl Run<'_> {
             return Err(Halt::Wanted);
         }
         self.finish(index, run, made).await
-    }
-
-    /// The point's prompts and starts, made off the server's threads.
-    async fn plan_point(&self, site: &Site, index: usize) -> Result<PointPlan, Halt> {
-        let point = &self.model.points[index];
-        let planned = self.plan.get(point.ordinal as usize).copied();
-        let same = |it: &PlannedPoint| {
-            (it.configuration, it.level, it.repeat)
-                == (point.configuration, point.level, point.repeat)
-        };
-        let Some(planned) = planned.filter(same) else {
-            return Err(Halt::Failed("This version of goodput plans the study otherwise than the one that launched it. Launch it anew.".into()));
-        };
-        let (spec, data_dir) = (self.model.study.spec.clone(), self.parts.data_dir.clone());
-        let (api, model, quirks) = (site.endpoint.api, site.endpoint.model.clone(), site.quirks);
-        let prefix = point.id.simple().to_string();
-        let launched_with = self.model.study.dataset_sha256.clone();
-        let counter = self.counter(&site.lengths, &planned).await?;
-        let counts = counter.clone();
-        let made = tokio::task::spawn_blocking(move || {
-            check_unchanged(&spec, launched_with.as_deref(), &data_dir)?;
-            let asked = Asked {
-                api,
-                model: &model,
-                quirks,
-                counter: counts.as_deref(),
-            };
-            plan(&spec, &planned, &data_dir, asked, &prefix)
-        })
-        .await;
-        match made {
-            Ok(Ok(plan)) => {
-                self.keep_counts(counter.as_deref(), &planned).await?;
-                let template_tokens = site.lengths.template_tokens;
-                let made = Made {
-                    template_tokens,
-                    ..plan.made
-                };
-                Ok(PointPlan { made, ..plan })
-            }
-            Ok(Err(message)) => Err(Halt::Failed(format!(
-                "The point's prompts cannot be made: {message}."
-            ))),
-            Err(_) => Err(Halt::Failed("The point's prompts cannot be made.".into())),
-        }
     }
 
     /// Resets the engine's prefix cache and remembers whether that worked before every point.
@@ -277,14 +224,12 @@ impl Measured {
         (discipline, slo): (Discipline, &Slo),
         calibration: Option<Calibration>,
     ) -> Result<Self, parquet::errors::ParquetError> {
-        let all = &run.records;
-        let steady = steady.map(|window| run.within(window));
-        let run = steady.as_ref().unwrap_or(run);
-        let scores: Vec<Score> = run.records.iter().map(Score::from).collect();
-        let summary = summarize(&run.records, discipline, Failures::AsInfinity);
-        let mut certificate = certify(&run.records, run.client);
+        let counted = steady.map_or(&run.records[..], |window| run.within(window));
+        let scores: Vec<Score> = counted.iter().map(Score::from).collect();
+        let summary = summarize(counted, discipline, Failures::AsInfinity);
+        let mut certificate = certify(counted, run.client);
         if let Some(calibration) = calibration {
-            let demand = Demand::of(&run.records, &summary);
+            let demand = Demand::of(counted, &summary);
             certificate = certificate.calibrated(&calibration, demand);
         }
         let judgement = judge(&scores, &summary, slo);
@@ -293,64 +238,8 @@ impl Measured {
             summary,
             certificate,
             scores: encode(&scores),
-            records: to_parquet(all)?,
+            records: to_parquet(&run.records)?,
         })
-    }
-}
-
-/// How requests are written for an engine.
-struct Asked<'a> {
-    api: Api,
-    model: &'a str,
-    quirks: Quirks,
-    counter: Option<&'a Counter>,
-}
-
-/// Everything that a point sends.
-fn plan(
-    spec: &StudySpec,
-    planned: &PlannedPoint,
-    data_dir: &Path,
-    asked: Asked<'_>,
-    prefix: &str,
-) -> Result<PointPlan, String> {
-    let data_dir = data_dir.join(DATASETS);
-    let Asked {
-        api,
-        model,
-        quirks,
-        counter,
-    } = asked;
-    let spec = PointSpec {
-        workload: &spec.workload,
-        data_dir: Some(&data_dir),
-        arrival: spec.arrival,
-        level: planned.level,
-        length: spec.length,
-        duration: None,
-        seed: planned.seed,
-        warmup: spec.warmup,
-        api,
-        model,
-        quirks,
-        counter,
-        drain: Duration::from_millis(spec.drain_ms),
-        request_id_prefix: prefix,
-    };
-    plan_point(&spec).map_err(|cause| sentence(&cause))
-}
-
-/// Makes a study's first point, to see whether it can be made.
-pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), String> {
-    let asked = Asked {
-        api: Api::OpenAiChat,
-        model: "model",
-        quirks: Quirks::default(),
-        counter: None,
-    };
-    match spec.plan().first() {
-        Some(first) => plan(spec, first, data_dir, asked, "check").map(drop),
-        None => Err("the study has no point".into()),
     }
 }
 

@@ -266,3 +266,28 @@ async fn what_is_due_in_the_ramp_in_is_recorded_but_not_counted() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_counts_other_prompts_than_were_sent_is_told_of() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let cuts = Engine::start(Counts::Quietly(1000)).await?;
+        add(&*studio, &[&cuts]).await?;
+        let view = finished(&studio, study(&[&cuts])).await?;
+        // Counts that hardly grow with the words calibrate nothing.
+        assert_eq!(
+            fact(&view, 0, "input lengths"),
+            Some("estimated from words")
+        );
+        for point in &view.points {
+            let summary = point.summary.as_ref().context("a summary")?;
+            let remarks = summary.remarks.join(" ");
+            assert!(
+                remarks.contains("prompts arrived as 12 tokens where 60"),
+                "{remarks}"
+            );
+        }
+        Ok(())
+    })
+    .await;
+}

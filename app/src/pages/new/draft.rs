@@ -5,10 +5,12 @@
 mod places; // every text by its place
 mod workload; // a workload as the form shows it
 
+pub use workload::{LengthsDraft, WorkloadDraft};
+
 use std::collections::BTreeMap;
 
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, PointLength, StudySpec, Turn};
-use measure::workload::{Lengths, ShareGptFilter, Workload};
+use measure::workload::DataKind;
 
 /// A study to be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,54 +70,6 @@ pub struct EndpointDraft {
     pub headers: String,
 }
 
-/// A workload to be: the fields of every kind, so that switching back and forth loses nothing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorkloadDraft {
-    /// `share_gpt_shaped`, `share_gpt_file`, `synthetic`, or `given` for one that the form has no fields for.
-    pub kind: String,
-    /// A workload that the form has no fields for: kept as it is.
-    pub given: Option<Workload>,
-    /// Factor on every length.
-    pub scale: String,
-    /// Most turns of a session.
-    pub max_turns: String,
-    /// Seconds of pause before the next turn.
-    pub think: String,
-    /// Most tokens of context.
-    pub max_context: String,
-    /// The ShareGPT file.
-    pub file: String,
-    /// Shortest prompt kept.
-    pub min_prompt: String,
-    /// Shortest answer kept.
-    pub min_output: String,
-    /// Longest prompt kept.
-    pub max_prompt: String,
-    /// Longest prompt and answer together.
-    pub max_total: String,
-    /// Input lengths.
-    pub input: LengthsDraft,
-    /// Output lengths.
-    pub output: LengthsDraft,
-}
-
-/// A length distribution to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LengthsDraft {
-    /// `fixed`, `uniform` or `log_normal`.
-    pub kind: String,
-    /// Tokens, when fixed.
-    pub tokens: String,
-    /// Fewest, when uniform.
-    pub min: String,
-    /// Most, when uniform or log-normal.
-    pub max: String,
-    /// Median, when log-normal.
-    pub median: String,
-    /// Sigma, when log-normal.
-    pub sigma: String,
-}
-
 /// A configuration to be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigurationDraft {
@@ -131,51 +85,6 @@ pub struct ConfigurationDraft {
     pub other: EndpointDraft,
     /// What the person is asked to do.
     pub instruction: String,
-}
-
-impl LengthsDraft {
-    fn around(tokens: u32) -> Self {
-        Self {
-            kind: "log_normal".into(),
-            tokens: tokens.to_string(),
-            min: (tokens / 2).to_string(),
-            max: (tokens * 4).to_string(),
-            median: tokens.to_string(),
-            sigma: "0.8".into(),
-        }
-    }
-}
-
-impl Default for LengthsDraft {
-    fn default() -> Self {
-        Self::around(256)
-    }
-}
-
-impl Default for WorkloadDraft {
-    fn default() -> Self {
-        let ShareGptFilter {
-            min_prompt,
-            min_output,
-            max_prompt,
-            max_total,
-        } = ShareGptFilter::default();
-        Self {
-            kind: "share_gpt_shaped".into(),
-            given: None,
-            scale: "1".into(),
-            max_turns: "6".into(),
-            think: "1".into(),
-            max_context: "4096".into(),
-            file: String::new(),
-            min_prompt: min_prompt.to_string(),
-            min_output: min_output.to_string(),
-            max_prompt: max_prompt.to_string(),
-            max_total: max_total.to_string(),
-            input: LengthsDraft::around(512),
-            output: LengthsDraft::around(128),
-        }
-    }
 }
 
 /// Milliseconds as the seconds that a form shows: `1.5`.
@@ -382,6 +291,22 @@ impl Draft {
         }
     }
 
+    /// Puts a file where one of its kind belongs.
+    pub fn take_file(&mut self, file: String, kind: Option<DataKind>) {
+        let taken = match kind {
+            Some(DataKind::Tokenizer) => return self.tokenizer = file,
+            Some(DataKind::ShareGpt) => "share_gpt_file",
+            Some(DataKind::Prompts) => "prompt_file",
+            Some(_) => "trace",
+            None => return,
+        };
+        self.workload.kind = taken.into();
+        self.workload.file = file;
+        if let Some(format) = kind.and_then(DataKind::trace) {
+            self.workload.format = format.name().into();
+        }
+    }
+
     /// Whether the built-in simulator is the engine.
     pub fn is_simulated(&self) -> bool {
         self.engine != "endpoint"
@@ -428,6 +353,25 @@ mod tests {
         draft.configurations[0].name = "mine".into();
         draft.take_engine("endpoint".into());
         assert_eq!(draft.configurations[0].name, "mine", "what was typed stays");
+    }
+
+    #[test]
+    fn a_file_goes_where_it_belongs() {
+        let mut draft = Draft::from(&StudySpec::goodput_exercise());
+        for (kind, expected) in [
+            (DataKind::ShareGpt, "share_gpt_file"),
+            (DataKind::Prompts, "prompt_file"),
+            (DataKind::BurstGpt, "trace"),
+        ] {
+            draft.take_file("a".into(), Some(kind));
+            assert_eq!(
+                (&*draft.workload.kind, &*draft.workload.file),
+                (expected, "a")
+            );
+        }
+        assert_eq!(draft.workload.format, "burst_gpt");
+        draft.take_file("t".into(), Some(DataKind::Tokenizer));
+        assert_eq!((&*draft.workload.file, &*draft.tokenizer), ("a", "t"));
     }
 
     #[test]

@@ -181,7 +181,7 @@ pub fn section_of(field: &str) -> &'static str {
     let end = field.find(['.', '[']).unwrap_or(field.len());
     match &field[..end] {
         "engine" => "engine",
-        "workload" => "workload",
+        "workload" | "tokenizer" => "workload",
         "slo" => "slo",
         "levels" | "length" | "arrival" => "load",
         "configurations" => "configurations",
@@ -220,6 +220,8 @@ mod tests {
             ("configurations[1].knobs", "configurations"),
             ("engine", "engine"),
             ("workload.input.tokens", "workload"),
+            ("tokenizer", "workload"),
+            ("ramp_in_ms", "more"),
             ("seed", "more"),
             ("something_new", "more"),
         ] {

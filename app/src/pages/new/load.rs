@@ -13,10 +13,11 @@ use crate::ui::field::TextField;
 use crate::ui::segmented::Segmented;
 
 /// Rates to begin with.
-const PRESETS: [(&str, &str); 3] = [
+const PRESETS: [(&str, &str); 4] = [
     ("0.5 … 32, inf", "0.5 1 2 4 8 16 32 inf"),
     ("1 … 16", "1 2 4 8 16"),
     ("Closed loop", "c=1 c=4 c=16 c=64"),
+    ("Speeds of a trace", "x0.5 x1 x2 x4"),
 ];
 
 /// The section.
@@ -90,7 +91,7 @@ fn Rates(form: Form) -> impl IntoView {
             id="levels"
             label="Rates"
             bind=levels
-            hint="Per second: of sessions where a session has several turns, else of requests. inf sends everything at once; c=16 is a closed loop of 16 streams."
+            hint="Per second: of sessions where a session has several turns, else of requests. inf sends everything at once; c=16 is a closed loop of 16 streams; x2 replays a trace twice as fast."
             error=form.error(&["levels"])
         />
         <div class="row">

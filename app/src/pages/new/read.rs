@@ -14,7 +14,7 @@ use measure::study::{
     Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, PointLength, StudySpec, Turn,
 };
 use measure::units::{Level, OutOfRange, Seed};
-use measure::workload::{Lengths, ShareGptFilter, Workload};
+use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
 use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft};
 

@@ -140,6 +140,8 @@ pub fn workload_words(draft: &Draft) -> String {
     match draft.workload.kind.as_str() {
         "share_gpt_shaped" => "ShareGPT-shaped sessions".into(),
         "share_gpt_file" => "a ShareGPT file".into(),
+        "prompt_file" => "a file of prompts".into(),
+        "trace" => "a trace".into(),
         _ => "synthetic requests".into(),
     }
 }

@@ -50,6 +50,11 @@ impl<T: Clone + Send + Sync + 'static> Shared<T> {
         self.rows.get()
     }
 
+    /// The rows as they are now, for whoever does not follow them.
+    pub fn get_untracked(self) -> Vec<T> {
+        self.rows.get_untracked()
+    }
+
     /// Fetches the list again.
     pub fn refresh(self) {
         self.fetch.run(self.rows);
@@ -58,7 +63,7 @@ impl<T: Clone + Send + Sync + 'static> Shared<T> {
 
 /// Engines that were added.
 pub type Engines = Shared<EngineRow>;
-/// ShareGPT files on the server.
+/// Files on the server that workloads name.
 pub type Datasets = Shared<DatasetRow>;
 /// Named SLOs.
 pub type NamedSlos = Shared<NamedSlo>;

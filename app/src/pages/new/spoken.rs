@@ -20,7 +20,7 @@ fn plain(path: &str) -> String {
 }
 
 /// What the form calls its fields.
-const NAMES: [(&str, &str); 18] = [
+const NAMES: [(&str, &str); 20] = [
     ("name", "Name"),
     ("engine", "Engine"),
     ("engine.preset", "Preset"),
@@ -38,6 +38,8 @@ const NAMES: [(&str, &str); 18] = [
     ("repeats", "Repeats"),
     ("idle_timeout_ms", "Idle timeout"),
     ("drain_ms", "Drain"),
+    ("ramp_in_ms", "Ramp-in"),
+    ("tokenizer", "Tokenizer"),
     ("slo", "SLO"),
 ];
 

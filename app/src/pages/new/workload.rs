@@ -1,7 +1,8 @@
-//! What the requests ask: ShareGPT's shape, a ShareGPT file, or made-up lengths.
+//! What the requests ask: ShareGPT's shape, a file of conversations or prompts, a trace, or made-up lengths.
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
+use measure::workload::DataKind;
 
 use super::draft::{Draft, LengthsDraft};
 use super::form::Form;
@@ -12,7 +13,7 @@ use super::upload::Upload;
 use crate::studio::DatasetRow;
 use crate::ui::badge::{Badge, TOY};
 use crate::ui::bind::{Bind, bind};
-use crate::ui::field::{SelectField, TextField};
+use crate::ui::field::{CheckField, SelectField, TextField};
 use crate::ui::format;
 use crate::ui::segmented::Segmented;
 
@@ -21,7 +22,7 @@ use crate::ui::segmented::Segmented;
 pub fn WorkloadSection(
     /// The form.
     form: Form,
-    /// ShareGPT files.
+    /// Files.
     datasets: Datasets,
 ) -> impl IntoView {
     let draft = form.draft;
@@ -29,6 +30,8 @@ pub fn WorkloadSection(
     let kind = Memo::new(move |_| draft.with(|draft| draft.workload.kind.clone()));
     let fields = move || match kind.get().as_str() {
         "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
+        "prompt_file" => view! { <PromptFields form datasets /> }.erased(),
+        "trace" => view! { <TraceFields form datasets /> }.erased(),
         "synthetic" => view! { <SyntheticFields form /> }.erased(),
         "given" => view! { <Given form /> }.erased(),
         _ => view! { <ShapedFields form /> }.erased(),
@@ -42,6 +45,7 @@ pub fn WorkloadSection(
                 options=kinds(draft.with_untracked(|draft| draft.workload.given.is_some()))
             />
             {fields}
+            <Tokenizer form datasets />
         </Section>
     }
     .erased()
@@ -52,6 +56,8 @@ fn kinds(given: bool) -> Vec<(&'static str, &'static str)> {
     let mut kinds = vec![
         ("share_gpt_shaped", "ShareGPT-shaped"),
         ("share_gpt_file", "ShareGPT file"),
+        ("prompt_file", "Prompts"),
+        ("trace", "Trace"),
         ("synthetic", "Synthetic"),
     ];
     if given {
@@ -98,22 +104,117 @@ fn SessionFields(form: Form) -> impl IntoView {
     .erased()
 }
 
+/// The file of a workload, of those that are such.
 #[component]
-fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
+fn FileField(
+    form: Form,
+    datasets: Datasets,
+    takes: fn(DataKind) -> bool,
+    hint: &'static str,
+) -> impl IntoView {
     let draft = form.draft;
-    let file = bind!(draft, |d| d.workload.file);
-    let options = move || dataset_options(&datasets.get(), &file.get.get());
-    let uploaded = Callback::new(move |name: String| {
-        datasets.refresh();
-        file.set.run(name);
-    });
+    let chosen = move |file: String| {
+        let rows = datasets.get_untracked();
+        let kind = rows
+            .iter()
+            .find(|row| row.file == file)
+            .and_then(|row| row.kind);
+        draft.update(|draft| match kind {
+            Some(_) => draft.take_file(file, kind),
+            None => draft.workload.file = file,
+        });
+    };
+    let file = Bind::new(
+        move || draft.with(|draft| draft.workload.file.clone()),
+        chosen,
+    );
+    let options = move || dataset_options(&datasets.get(), takes, &file.get.get());
     view! {
         <div class="row end">
             <div class="grow">
-                <SelectField id="workload.file" label="File" bind=file options=Signal::derive(options) hint="ShareGPT JSON in the studio's data set folder." error=form.error(&["workload.file"]) />
+                <SelectField id="workload.file" label="File" bind=file options=Signal::derive(options) hint error=form.error(&["workload.file"]) />
             </div>
-            <Upload uploaded />
+            <Upload form datasets />
         </div>
+    }
+    .erased()
+}
+
+/// What may be asked of the rows of a file.
+#[component]
+fn RowFields(form: Form, output: &'static str) -> impl IntoView {
+    let draft = form.draft;
+    let repeats = Bind::new(
+        move || draft.with(|draft| !draft.workload.repeats.is_empty()),
+        move |on: bool| {
+            draft.update(|draft| {
+                draft.workload.repeats = if on { "yes".into() } else { String::new() }
+            })
+        },
+    );
+    view! {
+        <TextField id="workload.output_tokens" label="Output" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.output_tokens) hint=output error=form.error(&["workload.output_tokens", "workload.output"]) />
+        <CheckField id="workload.repeats" label="Use rows again when there are too few" bind=repeats />
+    }
+    .erased()
+}
+
+#[component]
+fn PromptFields(form: Form, datasets: Datasets) -> impl IntoView {
+    view! {
+        <FileField form datasets takes=|kind| kind == DataKind::Prompts hint="JSON Lines: a prompt or messages a line." />
+        <div class="columns">
+            <RowFields form output="Where a line says nothing." />
+        </div>
+    }
+    .erased()
+}
+
+#[component]
+fn TraceFields(form: Form, datasets: Datasets) -> impl IntoView {
+    let draft = form.draft;
+    view! {
+        <FileField form datasets takes=|kind| kind.trace().is_some() hint="Azure, BurstGPT, Mooncake, or JSON Lines of one's own." />
+        <p class="muted">"Its own arrivals are replayed at speeds: x1 as recorded, x2 twice as fast. At a rate it gives its requests alone."</p>
+        <div class="columns">
+            <TextField id="workload.start_ms" label="From" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.start) hint="In the trace's own time." error=form.error(&["workload.start_ms"]) />
+            <TextField id="workload.length_ms" label="Window" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.length) hint="Empty: all the rest." error=form.error(&["workload.length_ms"]) />
+            <TextField id="workload.max_context" label="Most context" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.most) hint="Longer requests are left out." error=form.error(&["workload.max_context"]) />
+        </div>
+    }
+    .erased()
+}
+
+/// Who counts tokens.
+#[component]
+fn Tokenizer(form: Form, datasets: Datasets) -> impl IntoView {
+    let file = bind!(form.draft, |d| d.tokenizer);
+    let options = move || {
+        let chosen = file.get.get();
+        let mut options =
+            dataset_options(&datasets.get(), |kind| kind == DataKind::Tokenizer, &chosen);
+        options[0].1 = "None: the engine counts, or a guess".into();
+        options
+    };
+    view! {
+        <details class="more">
+            <summary>"How tokens are counted"</summary>
+            <div class="row end">
+                <div class="grow">
+                    <SelectField id="tokenizer" label="Tokenizer" bind=file options=Signal::derive(options) hint="With the model's tokenizer.json prompts have the tokens meant. Else the engine counts where it can, or its usage calibrates a guess." error=form.error(&["tokenizer"]) />
+                </div>
+                <Upload form datasets />
+            </div>
+        </details>
+    }
+    .erased()
+}
+
+#[component]
+fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
+    let draft = form.draft;
+    view! {
+        <FileField form datasets takes=|kind| kind == DataKind::ShareGpt hint="ShareGPT JSON in the studio's data set folder." />
         <div class="columns">
             <SessionFields form />
         </div>
@@ -124,21 +225,30 @@ fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
                 <TextField id="workload.filter.min_output" label="Shortest answer" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.min_output) error=form.error(&["workload.filter.min_output"]) />
                 <TextField id="workload.filter.max_prompt" label="Longest prompt" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_prompt) error=form.error(&["workload.filter.max_prompt"]) />
                 <TextField id="workload.filter.max_total" label="Longest together" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_total) error=form.error(&["workload.filter.max_total"]) />
+                <RowFields form output="Of every request; empty for the data set's own." />
             </div>
         </details>
     }
     .erased()
 }
 
-/// The files to choose from; a chosen one that is gone stays visible.
-fn dataset_options(files: &[DatasetRow], chosen: &str) -> Vec<(String, String)> {
+/// The files of a kind to choose from; a chosen one that is gone stays visible.
+fn dataset_options(
+    files: &[DatasetRow],
+    takes: fn(DataKind) -> bool,
+    chosen: &str,
+) -> Vec<(String, String)> {
+    let files: Vec<&DatasetRow> = files
+        .iter()
+        .filter(|row| row.kind.is_some_and(takes))
+        .collect();
     let first = if files.is_empty() {
         "None there yet: upload one"
     } else {
         "Choose a file"
     };
     let mut options = vec![(String::new(), first.to_owned())];
-    options.extend(files.iter().map(|row| {
+    options.extend(files.into_iter().map(|row| {
         let rows = row.kind.zip(row.rows);
         let rows = rows.map(|(kind, rows)| format!("{} {}, ", format::count(rows), kind.rows()));
         (
@@ -152,7 +262,7 @@ fn dataset_options(files: &[DatasetRow], chosen: &str) -> Vec<(String, String)> 
         )
     }));
     if options.iter().all(|(file, _)| file != chosen) {
-        options.push((chosen.to_owned(), format!("{chosen} (not there)")));
+        options.push((chosen.to_owned(), format!("{chosen} (no such file here)")));
     }
     options
 }
@@ -261,8 +371,6 @@ fn LengthsFields(
 
 #[cfg(test)]
 mod tests {
-    use measure::workload::DataKind;
-
     use super::*;
 
     #[test]
@@ -273,12 +381,14 @@ mod tests {
             kind: Some(DataKind::ShareGpt),
             rows: Some(1200),
         }];
-        let options = dataset_options(&files, "b.json");
+        let options = dataset_options(&files, |kind| kind == DataKind::ShareGpt, "b.json");
         assert_eq!(options[1].1, "a.json (1,200 conversations, 1.20\u{202f}MB)");
         assert_eq!(
             options[2],
-            ("b.json".to_owned(), "b.json (not there)".to_owned())
+            ("b.json".to_owned(), "b.json (no such file here)".to_owned())
         );
-        assert_eq!(dataset_options(&files, "").len(), 2);
+        let of = |takes: fn(DataKind) -> bool| dataset_options(&files, takes, "").len();
+        assert_eq!(of(|_| true), 2);
+        assert_eq!(of(|kind| kind == DataKind::Prompts), 1);
     }
 }

@@ -151,6 +151,49 @@ fn every_way_and_every_workload_survives_the_form() {
 }
 
 #[test]
+fn files_of_every_kind_survive() {
+    let prompts = |output, repeats| Workload::PromptFile {
+        file: "p.jsonl".into(),
+        output,
+        repeats,
+    };
+    let conversations = |output_tokens, repeats| Workload::ShareGptFile {
+        file: "s.json".into(),
+        max_turns: 3,
+        think_ms: 500,
+        filter: ShareGptFilter::default(),
+        output_tokens,
+        answers: measure::workload::Answers::DataSet,
+        repeats,
+    };
+    let trace = |format, length_ms, max_context| {
+        Workload::Trace(Trace {
+            file: "t.csv".into(),
+            format,
+            start_ms: 600_000,
+            length_ms,
+            max_context,
+        })
+    };
+    let fixed = Lengths::Fixed { tokens: 20 };
+    let given = Lengths::Table { values: vec![3] };
+    for workload in [
+        prompts(None, false),
+        prompts(Some(fixed), true),
+        prompts(Some(given), false),
+        conversations(Some(128), true),
+        trace(TraceFormat::BurstGpt, None, None),
+        trace(TraceFormat::Jsonl, Some(1500), Some(4096)),
+    ] {
+        let mut whole = spec(simulated().engine, workload, simulated().configurations);
+        whole.levels = ["x0.5", "x2"].map(|it| it.parse().expect("level")).into();
+        (whole.ramp_in_ms, whole.tokenizer) = (1500, Some("t.json".into()));
+        let draft = Draft::from(&whole);
+        assert_eq!(draft.read().as_ref(), Ok(&whole));
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_an_error_at_its_field() {
     refuses(|draft| draft.levels = "1 2 -4".into(), "levels", "-4");
     refuses(
@@ -191,11 +234,15 @@ fn what_cannot_be_read_is_an_error_at_its_field() {
         "engine",
         "choose an engine",
     );
-    refuses(
-        |draft| draft.workload.kind = "share_gpt_file".into(),
-        "workload.file",
-        "upload",
-    );
+    for kind in ["share_gpt_file", "prompt_file", "trace"] {
+        let choose = |draft: &mut Draft| draft.workload.kind = kind.into();
+        refuses(choose, "workload.file", "upload");
+    }
+    let trace = |draft: &mut Draft| {
+        (draft.workload.kind, draft.workload.file) = ("trace".into(), "t".into());
+        draft.workload.length = "all".into();
+    };
+    refuses(trace, "workload.length_ms", "seconds");
 }
 
 #[test]

@@ -9,6 +9,8 @@ impl Reader {
         match draft.kind.as_str() {
             "share_gpt_shaped" => self.shaped(draft),
             "share_gpt_file" => self.file(draft),
+            "prompt_file" => self.prompts(draft),
+            "trace" => self.trace(draft),
             "given" => match &draft.given {
                 Some(workload) => Some(workload.clone()),
                 None => self.refuse("workload.kind", "choose one of these kinds anew"),
@@ -43,22 +45,67 @@ impl Reader {
     }
 
     pub(super) fn file(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
-        let file = draft.file.trim().to_owned();
-        if file.is_empty() {
-            self.refuse::<()>("workload.file", "choose a file, or upload one");
-        }
+        let file = self.file_name(draft);
         let max_turns = self.whole("workload.max_turns", &draft.max_turns);
         let think_ms = self.millis("workload.think_ms", &draft.think);
         let filter = self.filter(draft);
+        let output_tokens = self.optional("workload.output_tokens", &draft.output_tokens);
         Some(Workload::ShareGptFile {
-            file,
+            file: file?,
             max_turns: max_turns?,
             think_ms: think_ms?,
             filter: filter?,
-            output_tokens: None,
+            output_tokens: output_tokens?,
             answers: Answers::DataSet,
-            repeats: false,
+            repeats: !draft.repeats.is_empty(),
         })
+    }
+
+    fn file_name(&mut self, draft: &WorkloadDraft) -> Option<String> {
+        let file = draft.file.trim().to_owned();
+        if file.is_empty() {
+            return self.refuse("workload.file", "choose a file, or upload one");
+        }
+        Some(file)
+    }
+
+    /// A whole number, or nothing.
+    fn optional(&mut self, field: &str, text: &str) -> Option<Option<u32>> {
+        if text.trim().is_empty() {
+            return Some(None);
+        }
+        self.whole(field, text).map(Some)
+    }
+
+    fn prompts(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
+        let file = self.file_name(draft);
+        let tokens = self.optional("workload.output", &draft.output_tokens);
+        Some(Workload::PromptFile {
+            file: file?,
+            output: tokens?.map(|tokens| Lengths::Fixed { tokens }),
+            repeats: !draft.repeats.is_empty(),
+        })
+    }
+
+    fn trace(&mut self, draft: &WorkloadDraft) -> Option<Workload> {
+        let file = self.file_name(draft);
+        let format = TraceFormat::ALL
+            .into_iter()
+            .find(|it| it.name() == draft.format);
+        let start_ms = self.millis("workload.start_ms", &draft.start);
+        let length_ms = if draft.length.trim().is_empty() {
+            Some(None)
+        } else {
+            self.millis("workload.length_ms", &draft.length).map(Some)
+        };
+        let max_context = self.optional("workload.max_context", &draft.most);
+        Some(Workload::Trace(Trace {
+            file: file?,
+            format: format?,
+            start_ms: start_ms?,
+            length_ms: length_ms?,
+            max_context: max_context?,
+        }))
     }
 
     pub(super) fn filter(&mut self, draft: &WorkloadDraft) -> Option<ShareGptFilter> {
