@@ -9,9 +9,10 @@ use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::shard::Shard;
+use crate::timer::Alarm;
 
 /// Between two samples of the poll lag. Often enough for a p99, seldom enough to cost nothing.
-const EVERY: Duration = Duration::from_millis(4);
+const EVERY: Duration = Duration::from_millis(10);
 /// Most samples kept: those of an hour.
 const MOST: usize = 900_000;
 
@@ -65,13 +66,14 @@ impl Watch {
     }
 }
 
-/// Asks to be woken again and again, and notes how late that happens (the timer's own millisecond included).
+/// Asks to be woken again and again, and notes how late that happens.
 async fn sample(lags: Arc<Mutex<Vec<u32>>>, mut over: watch::Receiver<()>) {
+    let Ok(alarm) = Alarm::new() else { return };
     loop {
         let due = Instant::now() + EVERY;
         tokio::select! {
             _ = over.changed() => return,
-            () = tokio::time::sleep_until(due.into()) => {}
+            () = alarm.at(due) => {}
         }
         let lag = u32::try_from(due.elapsed().as_micros()).unwrap_or(u32::MAX);
         // A few threads, a few hundred times a second, never a request.

@@ -1,12 +1,15 @@
 //! One request and its response, timed.
 
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use measure::request::RequestRecord;
 use measure::units::Nanos;
 use tokio::sync::oneshot;
+use tokio::time::Sleep;
 
 use crate::clock::Clock;
 use crate::connect::ConnectError;
@@ -16,6 +19,7 @@ use crate::link::{Answer, Link};
 use crate::plan::PlannedRequest;
 use crate::pool::Pool;
 use crate::progress::Gauges;
+use crate::starts::Due;
 
 /// How long a finished response may take to end, so that its connection can be used again, before that happens behind
 /// the back of the next request.
@@ -63,6 +67,8 @@ pub(crate) struct Lane<'a> {
     pub pool: &'a Rc<Pool>,
     pub clock: Clock,
     pub gauges: &'a Gauges,
+    /// What else may have come due while a request was read.
+    pub due: Option<Due<'a>>,
 }
 
 /// The identity of a planned request.
@@ -195,33 +201,60 @@ impl Reading<'_> {
 
     /// Reads the body; `Done` when the content came to its end, so that the connection may serve again.
     async fn body(&mut self, link: &mut Link, sent: Nanos, give_up: &mut GiveUp) -> Flow {
-        let (clock, limit) = (self.lane.clock, self.lane.habits.idle_timeout);
+        let Lane { clock, gauges, .. } = *self.lane;
+        let limit = self.lane.habits.idle_timeout;
+        let idle = pin!(tokio::time::sleep(limit));
+        let mut vigil = Vigil {
+            limit,
+            give_up,
+            idle,
+            kept: false,
+        };
         let mut last = clock.now();
-        // One timer a request; each read only moves `last`.
-        let mut idle = pin!(tokio::time::sleep(limit));
-        let (flow, end) = loop {
-            let mut flow = Flow::Continue;
-            let mut take = |moment: Moment, bytes: &[u8]| {
-                last = moment.at;
-                flow = self.take_bytes(moment, sent, bytes);
-            };
-            tokio::select! {
-                biased;
-                read = link.content(sent, &mut take) => match read {
-                    Some(Ok(())) => if flow == Flow::Done { return Flow::Done },
-                    None => break (Flow::Done, End::Clean),
-                    Some(Err(end)) => break (Flow::Continue, end),
-                },
-                why = give_up.told() => break (Flow::Continue, End::Cancelled(why.into())),
-                () = &mut idle => {
-                    let silent = Duration::from_nanos(clock.now().since(last).0);
-                    if limit <= silent { break (Flow::Continue, End::Stalled(limit)) }
-                    idle.as_mut().reset(tokio::time::Instant::now() + (limit - silent));
-                }
+        let end = poll_fn(|cx| {
+            let before = last;
+            if let Poll::Ready(end) = self.poll_body(cx, link, (sent, &mut last)) {
+                return Poll::Ready(end);
             }
+            // What has just read is not silent; had it been told anything, the flag would say so.
+            let has_read = before < last;
+            if has_read && vigil.is_set_beyond(clock.instant(last)) && !gauges.given_up() {
+                return Poll::Pending;
+            }
+            let end = ready!(vigil.poll(cx, clock.instant(last)));
+            Poll::Ready(Some((Flow::Continue, end)))
+        });
+        let Some((flow, end)) = end.await else {
+            return Flow::Done;
         };
         self.stream.end(clock.now(), end);
         flow
+    }
+
+    /// Reads what there is. Ready once nothing more will come: with the end, unless the content itself said so.
+    fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        link: &mut Link,
+        (sent, last): (Nanos, &mut Nanos),
+    ) -> Poll<Option<(Flow, End)>> {
+        loop {
+            let mut flow = Flow::Continue;
+            let mut take = |moment: Moment, bytes: &[u8]| {
+                *last = moment.at;
+                flow = self.take_bytes(moment, sent, bytes);
+            };
+            let read = ready!(link.poll_content(cx, sent, &mut take));
+            if let Some(due) = self.lane.due {
+                due.by(*last);
+            }
+            match read {
+                Some(Ok(())) if flow == Flow::Done => return Poll::Ready(None),
+                Some(Ok(())) => {}
+                None => return Poll::Ready(Some((Flow::Done, End::Clean))),
+                Some(Err(end)) => return Poll::Ready(Some((Flow::Continue, end))),
+            }
+        }
     }
 
     fn take_bytes(&mut self, moment: Moment, sent: Nanos, bytes: &[u8]) -> Flow {
@@ -238,10 +271,42 @@ impl Reading<'_> {
     }
 }
 
+/// Ends a body that does not end itself: when it is silent for too long, or its session is given up.
+struct Vigil<'a> {
+    limit: Duration,
+    give_up: &'a mut GiveUp,
+    /// One timer a request: what is read only moves the moment that silence counts from.
+    idle: Pin<&'a mut Sleep>,
+    kept: bool,
+}
+
+impl Vigil<'_> {
+    /// Whether it will wake its task, and that not before the moment.
+    fn is_set_beyond(&self, moment: Instant) -> bool {
+        self.kept && moment < self.idle.deadline().into_std()
+    }
+
+    /// Ready with the end; `last` is when something was read.
+    fn poll(&mut self, cx: &mut Context<'_>, last: Instant) -> Poll<End> {
+        self.kept = true;
+        if let Poll::Ready(why) = pin!(self.give_up.told()).poll(cx) {
+            return Poll::Ready(End::Cancelled(why.into()));
+        }
+        let until = (last + self.limit).into();
+        while self.idle.as_mut().poll(cx).is_ready() {
+            if until <= tokio::time::Instant::now() {
+                return Poll::Ready(End::Stalled(self.limit));
+            }
+            self.idle.as_mut().reset(until);
+        }
+        Poll::Pending
+    }
+}
+
 /// Reads the rest of a body whose content is known to be over, and gives its connection back.
 async fn settle(pool: Rc<Pool>, mut link: Link) {
     let mut rest = Box::pin(async move {
-        while let Some(Ok(())) = link.content(Nanos::ZERO, &mut |_, _| ()).await {}
+        link.discard().await;
         if link.is_reusable().await {
             pool.give_back(link);
         }

@@ -150,21 +150,14 @@ impl Http1 {
     }
 
     /// Reads once and hands the content on; `None` once the body has ended.
-    pub(crate) async fn content(
-        &mut self,
-        on: &mut dyn FnMut(&Stamps, &[u8]),
-    ) -> Option<Result<(), End>> {
-        if self.framing.is_over() {
-            return None;
-        }
-        poll_fn(|cx| self.poll_content(cx, on)).await
-    }
-
-    fn poll_content(
+    pub(crate) fn poll_content(
         &mut self,
         cx: &mut Context<'_>,
         on: &mut dyn FnMut(&Stamps, &[u8]),
     ) -> Poll<Option<Result<(), End>>> {
+        if self.framing.is_over() {
+            return Poll::Ready(None);
+        }
         let mut framing = self.framing;
         let mut read = Ok(0);
         let stamps = Rc::clone(&self.stamps);

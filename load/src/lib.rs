@@ -28,6 +28,7 @@ mod session; // turns that follow each other
 mod shard; // the threads that make the load
 mod socket; // when bytes arrive
 pub mod sse; // bytes to events
+mod starts; // each arrival at its moment
 mod timer; // absolute deadlines
 pub mod tls; // whose certificates are believed
 pub mod tokens; // how long is a text

@@ -1,14 +1,16 @@
 //! What carries a request: a connection of its own in HTTP/1.1, a stream on a shared one in HTTP/2.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER};
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use http_body_util::Full;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http2;
 use hyper_util::rt::TokioIo;
 use measure::units::Nanos;
@@ -110,22 +112,30 @@ impl Link {
     }
 
     /// Reads once and hands the content on with its moment; `None` once the body has ended.
-    pub(crate) async fn content(
+    pub(crate) fn poll_content(
         &mut self,
+        cx: &mut Context<'_>,
         floor: Nanos,
         on: &mut dyn FnMut(Moment, &[u8]),
-    ) -> Option<Result<(), End>> {
+    ) -> Poll<Option<Result<(), End>>> {
         match self {
             Self::Own(own) => {
                 let mut stamped = |stamps: &Stamps, bytes: &[u8]| on(stamps.latest(floor), bytes);
-                own.content(&mut stamped).await
+                own.poll_content(cx, &mut stamped)
             }
             Self::Shared(shared) => {
-                let read = shared.read().await?;
+                let read = ready!(shared.poll_read(cx));
                 let at = shared.clock.get().map_or(floor, Clock::now);
-                Some(read.map(|bytes| on(at.into(), &bytes)))
+                Poll::Ready(read.map(|read| read.map(|bytes| on(at.into(), &bytes))))
             }
         }
+    }
+
+    /// Reads what is left of the body and has no use.
+    pub(crate) async fn discard(&mut self) {
+        while let Some(Ok(())) =
+            poll_fn(|cx| self.poll_content(cx, Nanos::ZERO, &mut |_, _| ())).await
+        {}
     }
 }
 
@@ -138,14 +148,18 @@ impl Http2 {
         Ok(answer)
     }
 
-    async fn read(&mut self) -> Option<Result<Bytes, End>> {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, End>>> {
         loop {
-            let frame = Pin::new(self.body.as_mut()?).frame().await?;
-            match frame.map(hyper::body::Frame::into_data) {
-                Ok(Ok(bytes)) => return Some(Ok(bytes)),
+            let frame = match &mut self.body {
+                Some(body) => ready!(Pin::new(body).poll_frame(cx)),
+                None => None,
+            };
+            match frame.map(|frame| frame.map(hyper::body::Frame::into_data)) {
+                None => return Poll::Ready(None),
+                Some(Ok(Ok(bytes))) => return Poll::Ready(Some(Ok(bytes))),
                 // Trailers.
-                Ok(Err(_)) => {}
-                Err(error) => return Some(Err(broken(&error, true))),
+                Some(Ok(Err(_))) => {}
+                Some(Err(error)) => return Poll::Ready(Some(Err(broken(&error, true)))),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a watcher sees of a point while it runs: atomics on the hot path, a bounded picture a few times a second.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use measure::units::Nanos;
 
@@ -56,6 +57,8 @@ pub(crate) struct Gauges {
     last_due: AtomicU64,
     /// Whether the last session has begun: before that nothing is given up.
     all_begun: AtomicBool,
+    /// Whether sessions have been told to give up: a look at this costs a request less than a look at what it was told.
+    given_up: AtomicBool,
 }
 
 impl Gauges {
@@ -70,6 +73,7 @@ impl Gauges {
             ttft_count: AtomicU32::new(0),
             last_due: AtomicU64::new(0),
             all_begun: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
         }
     }
 
@@ -79,6 +83,15 @@ impl Gauges {
 
     pub(crate) fn all_begun(&self) {
         self.all_begun.store(true, Relaxed);
+    }
+
+    /// To be said before any session is told.
+    pub(crate) fn give_up(&self) {
+        self.given_up.store(true, Release);
+    }
+
+    pub(crate) fn given_up(&self) -> bool {
+        self.given_up.load(Acquire)
     }
 
     /// From when on the drain counts; `None` while sessions still begin.

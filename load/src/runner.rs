@@ -181,8 +181,15 @@ fn begin(engine: &Engine, plan: PointPlan) -> Point {
 /// The threads' work on a point, and what gives each session of it up.
 struct Running {
     sessions: futures_util::future::JoinAll<oneshot::Receiver<Vec<Ran>>>,
-    /// Dropping them gives everything up too, so that no load outlives the one who asked for it.
     tell: Vec<oneshot::Sender<&'static str>>,
+    point: Arc<Point>,
+}
+
+impl Drop for Running {
+    /// No load outlives the one who asked for it.
+    fn drop(&mut self) {
+        self.give_up("the run was dropped");
+    }
 }
 
 impl Running {
@@ -194,20 +201,26 @@ impl Running {
             if point.discipline == Discipline::ClosedLoop {
                 let (senders, streams) = reins(mine(streams).count());
                 tell.extend(senders);
-                return shard.run(move |local| Runner { point, local }.closed_loop(streams));
+                return shard.run(move |local| Runner::new(point, local).closed_loop(streams));
             }
             let (senders, told) = reins(mine(point.sessions.len()).count());
             tell.extend(senders);
             let (tell_starter, starter) = GiveUp::new();
             tell.push(tell_starter);
             let sessions = mine(point.sessions.len()).zip(told).collect();
-            shard.run(move |local| Runner { point, local }.open_loop(sessions, starter))
+            shard.run(move |local| Runner::new(point, local).open_loop(sessions, starter))
         };
         let sessions = futures_util::future::join_all(shards.iter().enumerate().map(start));
-        Self { sessions, tell }
+        let point = Arc::clone(point);
+        Self {
+            sessions,
+            tell,
+            point,
+        }
     }
 
     fn give_up(&mut self, why: &'static str) {
+        self.point.gauges.give_up();
         for tell in self.tell.drain(..) {
             let _ = tell.send(why);
         }

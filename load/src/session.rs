@@ -1,6 +1,5 @@
 //! Sessions: turns that follow each other, and how each discipline starts them.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -9,7 +8,7 @@ use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::study::Api;
 use measure::summary::Discipline;
 use measure::units::Nanos;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
@@ -19,7 +18,7 @@ use crate::exchange::{GiveUp, Habits, Lane, asked};
 use crate::plan::{PlannedRequest, PlannedSession, RequestId};
 use crate::progress::Gauges;
 use crate::shard::Local;
-use crate::timer::Alarm;
+use crate::starts::Starts;
 
 /// What the sessions of a point share.
 pub(crate) struct Point {
@@ -81,11 +80,21 @@ pub(crate) type Ran = (usize, Vec<RequestRecord>);
 pub(crate) struct Runner {
     pub point: Arc<Point>,
     pub local: Rc<Local>,
+    pub starts: Rc<Starts>,
 }
 
 impl Runner {
+    pub(crate) fn new(point: Arc<Point>, local: Rc<Local>) -> Self {
+        let starts = Rc::default();
+        Self {
+            point,
+            local,
+            starts,
+        }
+    }
+
     /// Runs a session to its end. Its first turn is due at `start`.
-    async fn session(&self, index: usize, start: Nanos, give_up: &mut GiveUp) -> Ran {
+    pub(crate) async fn session(&self, index: usize, start: Nanos, give_up: &mut GiveUp) -> Ran {
         let point = &self.point;
         let mut turns = point.sessions[index].take().into_iter().enumerate();
         let mut records: Vec<RequestRecord> = Vec::with_capacity(turns.len());
@@ -163,47 +172,11 @@ impl Runner {
             pool: &self.local.pool,
             clock: point.clock,
             gauges: &point.gauges,
+            due: self.due(),
         };
         let record = lane.run(call, asked, give_up).await;
         drop(permit);
         Ok(record)
-    }
-
-    /// Open loop: starts each of these sessions at its moment, until told to give up; then waits for those that run.
-    pub(crate) async fn open_loop(
-        self,
-        sessions: Vec<(usize, GiveUp)>,
-        mut give_up: GiveUp,
-    ) -> Vec<Ran> {
-        // A task that is waited for keeps the room of its whole run: each leaves its records here and is gone.
-        let ran = Rc::new(RefCell::new(Vec::with_capacity(sessions.len())));
-        let (running, mut all_gone) = mpsc::channel::<()>(1);
-        let alarm = Alarm::new();
-        for (index, mut session_given_up) in sessions {
-            let start = self.point.sessions[index].start;
-            let moment = async {
-                match &alarm {
-                    Ok(alarm) => alarm.at(self.point.clock.instant(start)).await,
-                    Err(_) => self.local.timer.until(self.point.clock, start).await,
-                }
-            };
-            tokio::select! {
-                biased;
-                _ = give_up.told() => break,
-                () = moment => {}
-            }
-            self.point.begun(index, start);
-            let (runner, ran, running) = (self.clone(), Rc::clone(&ran), running.clone());
-            tokio::task::spawn_local(async move {
-                let of_session = runner.session(index, start, &mut session_given_up).await;
-                ran.borrow_mut().push(of_session);
-                drop(running);
-            });
-        }
-        drop(running);
-        // Nobody sends: this is the end of the last task, one that panicked included.
-        let _ = all_gone.recv().await;
-        ran.take()
     }
 
     /// Closed loop: each stream takes the next session as soon as its own has ended.
@@ -240,7 +213,7 @@ impl Runner {
 
 impl Point {
     /// A session begins; with the last one the drain may follow.
-    fn begun(&self, index: usize, start: Nanos) {
+    pub(crate) fn begun(&self, index: usize, start: Nanos) {
         if index + 1 == self.sessions.len() {
             self.gauges.due(start);
             self.gauges.all_begun();

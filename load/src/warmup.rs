@@ -143,6 +143,7 @@ async fn one(
         pool,
         clock: Clock::starting_now(),
         gauges: &Gauges::new(1),
+        due: None,
     };
     let (_keep, mut give_up) = GiveUp::new();
     lane.run(call, asked(&planned, 0, 0, Nanos::ZERO), &mut give_up)
