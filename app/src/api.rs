@@ -217,6 +217,12 @@ pub async fn delete_engine(id: Uuid) -> Result<(), StudioError> {
     told(studio()?.delete_engine(OWNER, id).await)
 }
 
+/// Names of stored secrets.
+#[server(prefix = "/fn", endpoint = "secrets", input = Wire, output = Wire)]
+pub async fn list_secrets() -> Result<Vec<String>, StudioError> {
+    told(studio()?.secrets(OWNER).await)
+}
+
 /// Named SLOs.
 #[server(prefix = "/fn", endpoint = "slos", input = Wire, output = Wire)]
 pub async fn list_slos() -> Result<Vec<NamedSlo>, StudioError> {

@@ -9,7 +9,9 @@ use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
 use measure::curve::Ceiling;
 use measure::knobs::{Comparability, Facts};
 use measure::slo::{Judgement, Slo};
-use measure::study::{Api, ConfigurationSpec, FieldError, StudySpec};
+use measure::study::{
+    Api, ConfigurationSpec, Connection, Endpoint, EngineSpec, FieldError, StudySpec, Turn,
+};
 use measure::summary::Summary;
 use measure::units::Level;
 use measure::workload::DataKind;
@@ -172,12 +174,16 @@ pub struct StudyView {
 }
 
 impl StudyView {
+    /// Some engine of it was believed whatever its certificate: badged, too.
+    pub fn is_insecure(&self) -> bool {
+        let other = |turn: &Turn| matches!(turn, Turn::OtherEndpoint(it) if it.connection.insecure);
+        matches!(&self.spec.engine, EngineSpec::Endpoint(it) if it.connection.insecure)
+            || self.spec.configurations.iter().any(|it| other(&it.turn))
+    }
+
     /// Runs on the simulator: badged everywhere.
     pub fn is_simulated(&self) -> bool {
-        matches!(
-            self.spec.engine,
-            measure::study::EngineSpec::Simulator { .. }
-        )
+        matches!(self.spec.engine, EngineSpec::Simulator { .. })
     }
 }
 
@@ -270,6 +276,12 @@ pub struct ProbeRequest {
     pub api: Api,
     /// Name of the environment variable that holds the API key; it ends in `_API_KEY`.
     pub api_key_env: Option<String>,
+    /// Name of the stored secret that holds it, where no variable does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_secret: Option<String>,
+    /// How it is reached, where that is not as usual.
+    #[serde(default, skip_serializing_if = "Connection::is_usual")]
+    pub connection: Connection,
 }
 
 /// What is behind a URL. Parsed fields only; nothing of the answer's text is passed on.
@@ -297,7 +309,7 @@ pub struct EngineRow {
     /// A person's name for it.
     pub name: String,
     /// How it is reached.
-    pub endpoint: measure::study::Endpoint,
+    pub endpoint: Endpoint,
     /// What the last probe said.
     pub probe: Option<ProbeReport>,
 }
@@ -488,10 +500,12 @@ pub trait Studio: Send + Sync {
         &self,
         actor: &Actor,
         name: String,
-        endpoint: measure::study::Endpoint,
+        endpoint: Endpoint,
     ) -> Result<EngineRow, StudioError>;
     /// Forgets an engine; studies keep what they recorded.
     async fn delete_engine(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// Names of the secrets that the studio keeps. Their values are never told.
+    async fn secrets(&self, actor: &Actor) -> Result<Vec<String>, StudioError>;
     /// Named SLOs, by name.
     async fn slos(&self, actor: &Actor) -> Result<Vec<NamedSlo>, StudioError>;
     /// Adds or replaces a named SLO.

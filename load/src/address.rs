@@ -23,7 +23,7 @@ pub enum AddressError {
         cause: url::ParseError,
     },
     /// The name has no address.
-    #[error("the host {host:?} of the engine URL cannot be found; check its spelling")]
+    #[error("the host {host:?} cannot be found; check its spelling")]
     Unresolved {
         /// The host.
         host: String,

@@ -46,7 +46,9 @@ pub(crate) enum ConnectError {
     Limit(String),
     #[error("no connection within {} ms", .0.as_millis())]
     TimedOut(Duration),
-    #[error("{0}; name its authority with --ca-file, or allow anybody with --insecure")]
+    #[error(
+        "{0}; name its authority (--ca-file, or the CA file of its connection), or believe anybody (--insecure)"
+    )]
     Untrusted(io::Error),
     #[error("the proxy opens no tunnel; it answers {0:?}")]
     Proxy(String),

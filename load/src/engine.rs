@@ -21,6 +21,23 @@ use crate::limits;
 use crate::shard::{self, Shard};
 use crate::tls::{self, TlsError, Trust};
 
+/// An API key. Nothing prints it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// A key, as it is sent.
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
 /// How an engine is reached: everything but where it is.
 #[derive(Clone, Debug, Default)]
 pub struct Wire {
@@ -30,6 +47,8 @@ pub struct Wire {
     pub http2: bool,
     /// An HTTP proxy: a tunnel to an encrypted engine, a forwarder to another.
     pub proxy: Option<Url>,
+    /// The API key, where the endpoint names a stored secret: whoever keeps secrets decides who gets one.
+    pub key: Option<Key>,
 }
 
 /// How patient a client is, and what it keeps.
@@ -71,6 +90,12 @@ pub enum EngineError {
         /// The variable, as it was given.
         name: String,
     },
+    /// Its API key, which the endpoint wants from a store.
+    #[error("the stored secret that should hold the engine's API key was not given")]
+    NoSecret,
+    /// The proxy's URL or address.
+    #[error("the proxy cannot be used: {0}")]
+    Proxy(AddressError),
     /// A header, or the API key as a header.
     #[error("the header {name:?} cannot be sent; use visible ASCII")]
     Header {
@@ -89,12 +114,25 @@ pub enum EngineError {
 }
 
 /// A variable in words. A text that is hardly one may be the key itself, which nothing repeats.
-pub(crate) fn variable(name: &str) -> String {
+fn variable(name: &str) -> String {
     if is_variable_name(name) {
         format!("the environment variable {name}")
     } else {
         "the environment variable".to_owned()
     }
+}
+
+/// Where an endpoint's API key comes from, in words; `None` without one.
+pub(crate) fn key_source(endpoint: &Endpoint) -> Option<String> {
+    let secret = endpoint.api_key_secret.as_deref();
+    let secret = secret.map(|name| {
+        if is_variable_name(name) {
+            format!("the stored secret {name}")
+        } else {
+            "the stored secret".to_owned()
+        }
+    });
+    secret.or_else(|| endpoint.api_key_env.as_deref().map(variable))
 }
 
 fn no_key_mend(name: &str) -> &'static str {
@@ -122,7 +160,8 @@ impl Engine {
         let route = dialect::route(endpoint.api, &endpoint.model);
         let route = address::under(&endpoint.url, &route).map_err(EngineError::Address)?;
         let target = target(&route, &options)?;
-        let calls = Calls::new(&route, &options.wire, headers(endpoint)?);
+        let headers = headers(endpoint, &options.wire)?;
+        let calls = Calls::new(&route, &options.wire, headers);
         let shards = shard::start_all(&target).map_err(EngineError::Runtime)?;
         let habits = Habits {
             api: endpoint.api,
@@ -143,7 +182,7 @@ fn target(route: &Url, options: &EngineOptions) -> Result<Target, EngineError> {
     let wire = &options.wire;
     let mut addresses = address::resolve(route).map_err(EngineError::Address)?;
     if let Some(proxy) = &wire.proxy {
-        addresses = address::resolve(proxy).map_err(EngineError::Address)?;
+        addresses = address::resolve(proxy).map_err(EngineError::Proxy)?;
     }
     let encrypted = route.scheme() == "https";
     let tls = if encrypted {
@@ -258,16 +297,14 @@ impl Calls {
 }
 
 /// The endpoint's own headers and its API key.
-pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, EngineError> {
+pub(crate) fn headers(endpoint: &Endpoint, wire: &Wire) -> Result<HeaderMap, EngineError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &endpoint.headers {
         let refuse = || EngineError::Header { name: name.clone() };
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse())?;
         headers.insert(key, HeaderValue::from_str(value).map_err(|_| refuse())?);
     }
-    if let Some(name) = &endpoint.api_key_env {
-        let key = std::env::var(name).ok().filter(|key| !key.is_empty());
-        let key = key.ok_or_else(|| EngineError::NoKey { name: name.clone() })?;
+    if let Some(Key(key)) = key(endpoint, wire)? {
         let (header, value) = dialect::key_header(&endpoint.url, key.trim());
         let mut value = HeaderValue::from_str(&value).map_err(|_| EngineError::Header {
             name: "authorization".into(),
@@ -276,4 +313,17 @@ pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, EngineError> {
         headers.insert(header, value);
     }
     Ok(headers)
+}
+
+/// The API key: the one given where the endpoint names a stored secret, else the one in its variable.
+fn key(endpoint: &Endpoint, wire: &Wire) -> Result<Option<Key>, EngineError> {
+    if endpoint.api_key_secret.is_some() {
+        return wire.key.clone().map(Some).ok_or(EngineError::NoSecret);
+    }
+    let Some(name) = &endpoint.api_key_env else {
+        return Ok(None);
+    };
+    let key = std::env::var(name).ok().filter(|key| !key.is_empty());
+    key.map(|key| Some(Key(key)))
+        .ok_or_else(|| EngineError::NoKey { name: name.clone() })
 }

@@ -34,7 +34,7 @@ pub mod tls; // whose certificates are believed
 pub mod tokens; // how long is a text
 mod warmup; // before the clock
 
-pub use engine::{Engine, EngineError, EngineOptions, Wire};
+pub use engine::{Engine, EngineError, EngineOptions, Key, Wire};
 pub use plan::{
     Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
 };

@@ -68,9 +68,9 @@ pub async fn probe_over(
 }
 
 /// Asks an engine to forget its prefix cache; true when it confirmed.
-pub async fn reset_prefix_cache(endpoint: &Endpoint) -> bool {
+pub async fn reset_prefix_cache(endpoint: &Endpoint, wire: Wire) -> bool {
     let limit = Duration::from_secs(30);
-    let Ok(asker) = Asker::made(endpoint, Wire::default(), limit).await else {
+    let Ok(asker) = Asker::made(endpoint, wire, limit).await else {
         return false;
     };
     let asked = tokio::time::timeout(limit, async {
@@ -98,14 +98,14 @@ impl Answer {
 }
 
 impl Answer {
-    /// The list of models, or what the status says instead. `key` is the variable whose key was sent.
+    /// The list of models, or what the status says instead. `key` is where the key that was sent came from.
     fn models(&self, api: Api, key: Option<&str>) -> Result<Value, ProbeError> {
         let status = self.status;
         let none = |what| ProbeError::NoEngine { what };
         match (status, key) {
-            (401 | 403, Some(name)) => Err(ProbeError::KeyRefused {
+            (401 | 403, Some(key)) => Err(ProbeError::KeyRefused {
                 status,
-                name: name.to_owned(),
+                key: key.to_owned(),
             }),
             (401 | 403, None) => Err(ProbeError::Unauthorized { status }),
             (429 | 502..=504, _) => Err(ProbeError::Busy { status }),
@@ -124,7 +124,7 @@ pub(crate) struct Asker {
     api: Api,
     base: String,
     headers: HeaderMap,
-    /// The variable that the API key came from.
+    /// Where the API key came from, in words.
     key: Option<String>,
 }
 
@@ -150,8 +150,8 @@ impl Asker {
             http,
             api: endpoint.api,
             base,
-            headers: engine::headers(endpoint)?,
-            key: endpoint.api_key_env.clone(),
+            headers: engine::headers(endpoint, wire)?,
+            key: engine::key_source(endpoint),
         })
     }
 
@@ -212,8 +212,13 @@ impl Asker {
     }
 
     async fn probe(&self) -> Result<Probe, ProbeError> {
-        let unreachable = |error| ProbeError::Unreachable {
-            why: client::chain(&error),
+        let unreachable = |error| {
+            let why = client::chain(&error);
+            if client::is_untrusted(&error) {
+                ProbeError::Untrusted { why }
+            } else {
+                ProbeError::Unreachable { why }
+            }
         };
         let (method, place) = listing::place(self.api);
         let listed = self.ask(method, place).await.map_err(unreachable)?;

@@ -15,11 +15,13 @@ use crate::units::{Level, Nanos, Seed};
 use crate::workload::Workload;
 
 mod check; // can it run
+mod connection; // how an engine is reached
 mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
 mod plan; // its points
 
 pub use check::is_visible;
+pub use connection::Connection;
 pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
 
@@ -100,9 +102,30 @@ pub struct Endpoint {
     /// never stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
+    /// Name of the secret (of the server) that holds the API key, where no variable does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_secret: Option<String>,
     /// Extra headers. Those that carry credentials are refused.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
+    /// How it is reached, where that is not as usual.
+    #[serde(default, skip_serializing_if = "Connection::is_usual")]
+    pub connection: Connection,
+}
+
+impl Endpoint {
+    /// An engine that needs no key and is reached as usual.
+    pub fn new(url: impl Into<String>, api: Api, model: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            api,
+            model: model.into(),
+            api_key_env: None,
+            api_key_secret: None,
+            headers: BTreeMap::new(),
+            connection: Connection::default(),
+        }
+    }
 }
 
 /// The study's engine.

@@ -58,6 +58,7 @@ fn collected() -> OpenApiRouter<Edge> {
     all.routes(routes!(engines::probe))
         .routes(routes!(engines::list, engines::save))
         .routes(routes!(engines::delete))
+        .routes(routes!(engines::secrets))
         .routes(routes!(slos::list))
         .routes(routes!(slos::save, slos::delete))
         .routes(routes!(datasets::list))

@@ -1,4 +1,4 @@
-//! The command line: `goodput serve | sim | bench | calibrate | demo | token`.
+//! The command line: `goodput serve | sim | bench | calibrate | demo | secret | token`.
 //!
 //! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
 //! output, and what people should know besides on standard error.
@@ -6,6 +6,7 @@
 mod bench; // one point, without a studio
 mod calibrate; // how much load this host can make
 mod demo; // a studio with a study in it
+mod secret; // API keys that the studio keeps
 mod serve; // a studio
 mod sim; // an engine that is not there
 mod token; // access tokens
@@ -48,6 +49,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Start a simulated engine
     Sim(sim::SimArgs),
+    /// API keys that the studio keeps, each for one engine
+    Secret(secret::SecretArgs),
     /// The access token of a studio that is not on loopback
     Token(token::TokenArgs),
     /// Start a server that knows when each of its tokens left
@@ -105,6 +108,7 @@ fn start(command: Command) -> Ended {
             Command::Calibrate(args) => calibrate::calibrate(args).await,
             Command::Demo(args) => demo::demo(args).await,
             Command::Sim(args) => sim::simulate(args).await,
+            Command::Secret(args) => secret::secret(args),
             Command::Token(args) => token::token(args).await,
             Command::Truth(args) => truth::tell(args).await,
         }

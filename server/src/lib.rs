@@ -8,7 +8,9 @@
 // Inside: what is kept and what runs.
 mod calibration; // what this host can drive
 pub mod live; // what browsers hear while a study runs
+mod reach; // how an endpoint is reached
 pub mod records; // what was seen of each request, as Parquet
+mod secrets; // API keys that the studio keeps
 pub mod store; // where studies are kept
 pub mod studio; // the studio as pages and the REST interface see it
 pub mod supervisor; // runs studies, one per engine
@@ -27,4 +29,4 @@ pub mod serving; // a studio that listens
 pub mod shared; // raw data of a shared study
 
 // The command line.
-pub mod cli; // goodput serve | sim | bench | calibrate | demo | token
+pub mod cli; // goodput serve | sim | bench | calibrate | demo | secret | token

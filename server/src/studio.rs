@@ -1,6 +1,7 @@
 //! The studio as pages and the REST interface see it: [`LocalStudio`] implements [`Studio`] over the store and the
 //! supervisor. Each method checks, calls, and says what went wrong in the words of the person who asked.
 
+pub(crate) mod added; // was it added on purpose
 pub(crate) mod compare; // configurations side by side
 pub(crate) mod dataset; // which file it was
 pub(crate) mod engines; // who is behind a URL
@@ -325,6 +326,10 @@ impl Studio for LocalStudio {
     async fn delete_engine(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
         let gone = self.store.delete_engine(id).await.map_err(internal)?;
         gone.then_some(()).ok_or_else(|| missing("engine"))
+    }
+
+    async fn secrets(&self, _: &Actor) -> Result<Vec<String>, StudioError> {
+        self.secret_names()
     }
 
     async fn slos(&self, _: &Actor) -> Result<Vec<NamedSlo>, StudioError> {

@@ -8,6 +8,7 @@ mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
 mod honesty; // every failure is told, and told rightly
 mod pages; // what people typed is text in them
+mod reach; // encrypted, over HTTP/2, through a proxy, with a stored key
 mod refusals; // what is refused, and in which words
 mod restart; // a killed server loses nothing
 mod store; // studies and what they measured, on both databases

@@ -51,13 +51,8 @@ impl Engine {
             router = router.route("/tokenize", post(tokenize));
         }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let endpoint = Endpoint {
-            url: format!("http://{}", listener.local_addr()?),
-            api: Api::OpenAiChat,
-            model: "counted".into(),
-            api_key_env: None,
-            headers: Default::default(),
-        };
+        let url = format!("http://{}", listener.local_addr()?);
+        let endpoint = Endpoint::new(url, Api::OpenAiChat, "counted");
         let router = router.with_state(inside);
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(Self { endpoint, asked })

@@ -12,6 +12,7 @@ use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
 use measure::curve::Ceiling;
 use measure::slo::Slo;
+use measure::study::Connection;
 use uuid::Uuid;
 
 use super::ErrorView;
@@ -19,7 +20,7 @@ use crate::api::{compare, reading};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
 use crate::studio::{CompareView, ComparedConfiguration, StudioError};
-use crate::ui::badge::{Badge, SIMULATED};
+use crate::ui::badge::{Badge, INSECURE, SIMULATED};
 use crate::ui::bind::Bind;
 use crate::ui::chart::ChartView;
 use crate::ui::format;
@@ -98,6 +99,10 @@ pub(super) fn name_of(compared: &CompareView, index: usize) -> String {
 #[component]
 fn CompareBody(compared: CompareView) -> impl IntoView {
     let simulated = compared.configurations.iter().any(|one| one.simulated);
+    let insecure = compared.configurations.iter().any(|one| {
+        let connection = one.configuration.facts.get("connection");
+        connection.is_some_and(|fact| fact.value.contains(Connection::UNCHECKED))
+    });
     let title = (0..compared.configurations.len())
         .map(|index| name_of(&compared, index))
         .collect::<Vec<_>>()
@@ -121,6 +126,7 @@ fn CompareBody(compared: CompareView) -> impl IntoView {
                     <h1>{words::capital(&title)}</h1>
                     <div class="row">
                         {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                        {insecure.then(|| view! { <Badge word=INSECURE /> })}
                         <span class="muted">{format!("judged by {slo}")}</span>
                     </div>
                 </div>

@@ -4,6 +4,7 @@
 mod add_engine; // the dialog that adds one
 mod advice; // what to think about first
 mod configurations; // what is flipped
+mod connection; // how an engine is reached
 mod draft; // what was typed, as text
 mod engine; // which engine
 mod form; // the form's signals

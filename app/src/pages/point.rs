@@ -16,7 +16,7 @@ use super::study::uuid_param;
 use crate::api::{get_study, reading};
 use crate::chart::level_words;
 use crate::studio::{PointView, StudioError, StudyView};
-use crate::ui::badge::{Badge, SIMULATED, point_word};
+use crate::ui::badge::{Badge, INSECURE, SIMULATED, point_word};
 use crate::ui::format;
 use crate::ui::html::{Html, heads, html, missing, table, terms};
 use crate::words;
@@ -55,6 +55,7 @@ pub fn PointPage() -> impl IntoView {
 fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
     let unit = words::rate_unit(&study.spec);
     let simulated = study.is_simulated();
+    let insecure = study.is_insecure();
     // The page's resource has checked that the point is one of the study's.
     let point = study
         .points
@@ -85,6 +86,7 @@ fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
                     <div class="row">
                         <Badge word=point_word(point.state) />
                         {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                        {insecure.then(|| view! { <Badge word=INSECURE /> })}
                     </div>
                 </div>
                 <div class="actions">

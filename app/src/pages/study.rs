@@ -23,7 +23,7 @@ use crate::api::{get_study, reading};
 use crate::live::{self, Underway};
 use crate::scores::{Scores, rejudge};
 use crate::studio::{StudioError, StudyView};
-use crate::ui::badge::{Badge, SIMULATED, TOY, study_word};
+use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
 use crate::url_state::ViewState;
 
 pub use facts::fact_words;
@@ -205,6 +205,7 @@ fn keep_in_url(state: RwSignal<ViewState>) {
 fn Head(page: Page, name: Memo<String>) -> impl IntoView {
     let owner = page.is_owner();
     let simulated = page.known.with_untracked(StudyView::is_simulated);
+    let insecure = page.known.with_untracked(StudyView::is_insecure);
     let toy = page
         .known
         .with_untracked(|study| study.spec.workload.is_toy());
@@ -226,6 +227,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                 <div class="row">
                     <Badge word />
                     {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                    {insecure.then(|| view! { <Badge word=INSECURE /> })}
                     {toy.then(|| view! { <Badge word=TOY /> })}
                     <span class="row">
                         {shared(move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view().erased())}

@@ -70,6 +70,13 @@ pub const TOY: Word = word(
     "half",
     "Every request has the same length; real traffic is never so even.",
 );
+/// Nobody looked at the engine's certificate.
+pub const INSECURE: Word = word(
+    "insecure",
+    Tone::Warn,
+    "half",
+    "No certificate was checked: whoever stood between could have read and changed everything.",
+);
 /// The client's certificate is void.
 pub const VOID: Word = word(
     "void",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{self, EngineError};
+use crate::engine::EngineError;
 
 /// Why nothing can be said of a URL.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,14 @@ pub enum ProbeError {
         /// What the connection said.
         why: String,
     },
+    /// Its certificate is not believed.
+    #[error(
+        "the engine's certificate is not believed ({why}); name its authority (--ca-file, or the CA file of its connection), or believe anybody (--insecure)"
+    )]
+    Untrusted {
+        /// What is wrong with it.
+        why: String,
+    },
     /// Silence.
     #[error("the engine did not answer within {} ms; it may still be loading its model", waited.as_millis())]
     NoAnswer {
@@ -24,22 +32,19 @@ pub enum ProbeError {
     },
     /// It wants a key.
     #[error(
-        "the engine refuses to list its models with status {status}; name the environment variable that holds its API key"
+        "the engine refuses to list its models with status {status}; name the environment variable or the stored secret that holds its API key"
     )]
     Unauthorized {
         /// 401 or 403.
         status: u16,
     },
     /// It has a key, and does not want it.
-    #[error(
-        "the engine refuses the API key with status {status}; put the right key into {}",
-        engine::variable(name)
-    )]
+    #[error("the engine refuses the API key with status {status}; put the right key into {key}")]
     KeyRefused {
         /// 401 or 403.
         status: u16,
-        /// The variable that the key came from.
-        name: String,
+        /// Where the key came from, in words.
+        key: String,
     },
     /// It is there, but not now.
     #[error(

@@ -105,19 +105,26 @@ fn what_stands_in_place_of_the_models_has_its_own_mend() {
     answers(301, page, None, "status 301); check port and path");
     answers(401, "", None, "name the environment variable");
     answers(403, "", None, "name the environment variable");
-    let key = Some("VLLM_API_KEY");
-    answers(
-        401,
-        "",
-        key,
-        "right key into the environment variable VLLM_API_KEY",
-    );
-    let typed = Some("sk-SECRET");
-    answers(401, "", typed, "right key into the environment variable");
+    answers(401, "", Some("that place"), "right key into that place");
     for status in [429, 502, 503, 504] {
         answers(status, page, None, "wait until it is ready");
     }
     answers(500, page, None, "its own log says why");
+}
+
+#[test]
+fn where_a_key_comes_from_is_told_and_a_key_typed_in_place_of_its_name_is_not() {
+    let mut endpoint = Endpoint::new("http://127.0.0.1:1", Api::OpenAiChat, "m");
+    let source = |endpoint: &Endpoint| engine::key_source(endpoint).unwrap_or_default();
+    assert_eq!(source(&endpoint), "");
+    endpoint.api_key_env = Some("VLLM_API_KEY".into());
+    assert_eq!(source(&endpoint), "the environment variable VLLM_API_KEY");
+    endpoint.api_key_env = Some("sk-SECRET".into());
+    assert_eq!(source(&endpoint), "the environment variable");
+    endpoint.api_key_secret = Some("VLLM".into());
+    assert_eq!(source(&endpoint), "the stored secret VLLM");
+    endpoint.api_key_secret = Some("sk-SECRET".into());
+    assert_eq!(source(&endpoint), "the stored secret");
 }
 
 #[track_caller]

@@ -14,8 +14,8 @@ use reqwest::{Method, Request};
 use super::{Asker, Probe};
 use crate::address;
 use crate::dialect::{self, Asked, End, Flow, Head, Limit, Message, Quirks, Stream};
+use crate::engine::EngineError;
 use crate::engine::Wire;
-use crate::engine::{self, EngineError};
 
 /// Output tokens asked for: enough to see whether the limit is kept.
 const TOKENS: u32 = 4;
@@ -39,7 +39,7 @@ pub enum TrialError {
         status: u16,
         /// What it said.
         why: String,
-        /// The variable whose key was sent.
+        /// Where the key that was sent came from, in words.
         key: Option<String>,
     },
     /// There is no such route, or no such model.
@@ -62,8 +62,8 @@ pub enum TrialError {
 
 fn key_mend(key: Option<&str>) -> String {
     match key {
-        Some(name) => format!("put the right key into {}", engine::variable(name)),
-        None => "name the environment variable that holds its API key".into(),
+        Some(key) => format!("put the right key into {key}"),
+        None => "name the environment variable or the stored secret that holds its API key".into(),
     }
 }
 

@@ -51,13 +51,7 @@ fn words_are_guessed_by_their_factor() {
 }
 
 fn endpoint(url: String) -> Endpoint {
-    Endpoint {
-        url,
-        api: Api::OpenAiChat,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    }
+    Endpoint::new(url, Api::OpenAiChat, "m")
 }
 
 /// A server whose `/tokenize` answers `answer` of the words of either form's text.

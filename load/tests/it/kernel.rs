@@ -73,13 +73,7 @@ fn spinners(stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
 
 async fn one_stream() -> (RequestRecord, Vec<Written>) {
     let (address, serving) = server();
-    let endpoint = Endpoint {
-        url: format!("http://{address}"),
-        api: Api::OpenAiCompletions,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new(format!("http://{address}"), Api::OpenAiCompletions, "m");
     let engine = Engine::connect(&endpoint, EngineOptions::default()).expect("engine");
     let plan = plan(Discipline::OpenLoop, &[0], 1);
     let mut run = run_point(&engine, plan, Arc::new(()), CancellationToken::new())

@@ -63,13 +63,7 @@ async fn run(url: &str, plan: PointPlan) -> Result<PointRun, PointError> {
 }
 
 fn engine(url: &str) -> Engine {
-    let endpoint = Endpoint {
-        url: url.to_owned(),
-        api: Api::OpenAiCompletions,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new(url.to_owned(), Api::OpenAiCompletions, "m");
     Engine::connect(&endpoint, EngineOptions::default()).expect("engine")
 }
 

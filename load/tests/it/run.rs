@@ -20,13 +20,7 @@ use crate::double::{Double, Ending, Script, stream};
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 pub fn endpoint(server: &Double) -> Endpoint {
-    Endpoint {
-        url: server.url(),
-        api: Api::OpenAiCompletions,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    }
+    Endpoint::new(server.url(), Api::OpenAiCompletions, "m")
 }
 
 fn engine(server: &Double) -> Engine {

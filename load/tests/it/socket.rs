@@ -37,13 +37,7 @@ fn script(case: &Case) -> Script {
 async fn replay(case: &Case) -> RequestRecord {
     let script = script(case);
     let server = Double::start(move |_| script.clone());
-    let endpoint = Endpoint {
-        url: server.url(),
-        api: case.api,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new(server.url(), case.api, "m");
     let idle_timeout = Duration::from_millis(case.client.idle_timeout_ms.unwrap_or(5000));
     let options = EngineOptions {
         idle_timeout,

@@ -23,13 +23,7 @@ async fn trial(
     answer: impl Fn(&Request) -> Script + Send + Sync + 'static,
 ) -> (Result<Quirks, TrialError>, usize) {
     let server = Double::start(answer);
-    let endpoint = Endpoint {
-        url: server.url(),
-        api: Api::OpenAiCompletions,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new(server.url(), Api::OpenAiCompletions, "m");
     let found = probe(&endpoint, Duration::from_secs(5)).await;
     let found = found.expect("an engine");
     let quirks = quirks(&endpoint, Wire::default(), &found).await;

@@ -69,13 +69,8 @@ impl Server {
         } else {
             "http"
         };
-        let endpoint = Endpoint {
-            url: format!("{scheme}://{}", self.address),
-            api: Api::OpenAiCompletions,
-            model: "m".into(),
-            api_key_env: None,
-            headers: Default::default(),
-        };
+        let url = format!("{scheme}://{}", self.address);
+        let endpoint = Endpoint::new(url, Api::OpenAiCompletions, "m");
         let options = EngineOptions {
             wire,
             connect_timeout: Duration::from_secs(5),
@@ -182,7 +177,7 @@ fn wire(trust: Trust, http2: bool) -> Wire {
     Wire {
         trust,
         http2,
-        proxy: None,
+        ..Wire::default()
     }
 }
 
@@ -282,13 +277,7 @@ async fn a_server_without_http_2_is_named() {
 #[test]
 fn a_file_without_a_certificate_is_named_with_its_mend() {
     let file = tempfile::NamedTempFile::new().expect("file");
-    let endpoint = Endpoint {
-        url: "https://127.0.0.1:1".into(),
-        api: Api::OpenAiChat,
-        model: "m".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new("https://127.0.0.1:1", Api::OpenAiChat, "m");
     let options = EngineOptions {
         wire: wire(Trust::CaFile(file.path().to_owned()), false),
         ..EngineOptions::default()
@@ -369,8 +358,8 @@ async fn a_proxy_tunnels_what_is_encrypted_and_forwards_what_is_not() {
         };
         let wire = Wire {
             trust,
-            http2: false,
             proxy: Some(proxy),
+            ..Wire::default()
         };
         let run = server
             .run(wire, plan(Discipline::OpenLoop, &[0], 1))

@@ -118,7 +118,7 @@ fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
     for FieldError {
         field: part,
         message,
-    } in endpoint.check_credentials()
+    } in endpoint.check_reach()
     {
         errors.unless(false, format!("{field}.{part}"), message);
     }

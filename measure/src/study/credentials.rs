@@ -1,4 +1,5 @@
-//! Credentials stay out of studies and engines: a key is named by its environment variable, and a header holds none.
+//! Credentials stay out of studies and engines: a key is named by its environment variable or as a stored secret, and a
+//! header holds none.
 
 use super::{Endpoint, FieldError};
 
@@ -25,10 +26,20 @@ const SECRET_ENDINGS: [&str; 12] = [
 const SECRET_BEGINNINGS: [&str; 3] = ["bearer ", "basic ", "sk-"];
 
 impl Endpoint {
-    /// What of it is, or could give away, a credential: each error at `api_key_env` or `headers`. No value is repeated.
-    pub fn check_credentials(&self) -> Vec<FieldError> {
+    /// What is wrong with how it is reached: its credentials, then its connection, each error at its field.
+    pub fn check_reach(&self) -> Vec<FieldError> {
+        let mut errors = self.check_credentials();
+        errors.extend(self.connection.check(&self.url));
+        errors
+    }
+
+    /// What of it is, or could give away, a credential: each error at `api_key_env`, `api_key_secret` or `headers`. No
+    /// value is repeated.
+    fn check_credentials(&self) -> Vec<FieldError> {
         let key = self.api_key_env.as_deref().and_then(key_variable_problem);
         let key = key.map(|message| ("api_key_env", message.to_owned()));
+        let secret = self.secret_problem();
+        let secret = secret.map(|message| ("api_key_secret", message.to_owned()));
         let headers = self.headers.iter();
         let headers = headers.filter_map(|(name, value)| header_problem(name, value));
         let headers = headers.map(|message| ("headers", message));
@@ -36,12 +47,25 @@ impl Endpoint {
             field: field.to_owned(),
             message,
         };
-        key.into_iter().chain(headers).map(at_field).collect()
+        let keys = key.into_iter().chain(secret);
+        keys.chain(headers).map(at_field).collect()
+    }
+
+    fn secret_problem(&self) -> Option<&'static str> {
+        let name = self.api_key_secret.as_deref()?;
+        if !is_variable_name(name) {
+            return Some(
+                "name a stored secret, in capitals such as VLLM; never write the key itself",
+            );
+        }
+        self.api_key_env.is_some().then_some(
+            "the key comes from a variable or from a stored secret: leave one of them out",
+        )
     }
 }
 
-/// Whether a text is written as environment variables are: capitals, digits and underscores, no digit first. A key that
-/// was typed in place of its variable hardly ever is.
+/// Whether a text is written as environment variables are, and names of stored secrets: capitals, digits and underscores,
+/// no digit first. A key that was typed in place of its name hardly ever is.
 pub fn is_variable_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     text.len() <= MAX_NAME
@@ -94,13 +118,7 @@ mod tests {
     use crate::study::Api;
 
     fn problems(change: impl Fn(&mut Endpoint)) -> Vec<FieldError> {
-        let mut endpoint = Endpoint {
-            url: "http://127.0.0.1:8000".to_owned(),
-            api: Api::OpenAiChat,
-            model: "m".to_owned(),
-            api_key_env: None,
-            headers: Default::default(),
-        };
+        let mut endpoint = Endpoint::new("http://127.0.0.1:8000", Api::OpenAiChat, "m");
         change(&mut endpoint);
         endpoint.check_credentials()
     }
@@ -135,6 +153,26 @@ mod tests {
         for good in ["API_KEY", "VLLM_API_KEY", "OPENAI_API_KEY", "_2_API_KEY"] {
             assert_eq!(problems(|it| it.api_key_env = Some(good.into())), []);
         }
+    }
+
+    #[test]
+    fn a_secret_is_named_and_stands_alone() {
+        let secret = |name: &str, variable: Option<&str>| {
+            let found = problems(|it| {
+                it.api_key_secret = Some(name.to_owned());
+                it.api_key_env = variable.map(str::to_owned);
+            });
+            found.into_iter().next()
+        };
+        for typed in ["sk-live-secretkey", "", "../VLLM", "vllm"] {
+            let error = secret(typed, None).expect("refused");
+            assert_eq!(error.field, "api_key_secret");
+            assert!(error.message.contains("never write"), "{}", error.message);
+            assert!(!error.message.contains("secretkey"), "{}", error.message);
+        }
+        assert_eq!(secret("VLLM", None), None);
+        let both = secret("VLLM", Some("VLLM_API_KEY")).expect("one too many");
+        assert!(both.message.contains("leave one"), "{}", both.message);
     }
 
     #[track_caller]

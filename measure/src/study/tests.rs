@@ -8,13 +8,7 @@ fn exercise() -> StudySpec {
 }
 
 fn endpoint() -> Endpoint {
-    Endpoint {
-        url: "http://127.0.0.1:8000".to_owned(),
-        api: Api::OpenAiChat,
-        model: "llama".to_owned(),
-        api_key_env: None,
-        headers: BTreeMap::new(),
-    }
+    Endpoint::new("http://127.0.0.1:8000", Api::OpenAiChat, "llama")
 }
 
 fn on_endpoint(change: impl Fn(&mut Endpoint)) -> StudySpec {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Misread, need, no_stray};
-use crate::study::{Api, Endpoint, EngineSpec, Turn};
+use crate::study::{Api, Connection, Endpoint, EngineSpec, Turn};
 
 /// An [`EngineSpec`] as it is read.
 #[derive(Deserialize)]
@@ -17,7 +17,9 @@ pub(crate) struct EngineText {
     api: Option<Api>,
     model: Option<String>,
     api_key_env: Option<String>,
+    api_key_secret: Option<String>,
     headers: Option<BTreeMap<String, String>>,
+    connection: Option<Connection>,
 }
 
 impl TryFrom<EngineText> for EngineSpec {
@@ -30,14 +32,18 @@ impl TryFrom<EngineText> for EngineSpec {
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            connection,
         } = text;
         let endpoint = EndpointText {
             url,
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            connection,
         };
         no_stray(&kind, &[("preset", preset.is_some(), "simulator")])?;
         no_stray(&kind, &endpoint.fields("endpoint"))?;
@@ -61,7 +67,9 @@ pub(crate) struct TurnText {
     api: Option<Api>,
     model: Option<String>,
     api_key_env: Option<String>,
+    api_key_secret: Option<String>,
     headers: Option<BTreeMap<String, String>>,
+    connection: Option<Connection>,
 }
 
 impl TryFrom<TurnText> for Turn {
@@ -74,14 +82,18 @@ impl TryFrom<TurnText> for Turn {
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            connection,
         } = text;
         let endpoint = EndpointText {
             url,
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            connection,
         };
         no_stray(&way, &[("instruction", instruction.is_some(), "pause")])?;
         no_stray(&way, &endpoint.fields("other_endpoint"))?;
@@ -102,17 +114,21 @@ struct EndpointText {
     api: Option<Api>,
     model: Option<String>,
     api_key_env: Option<String>,
+    api_key_secret: Option<String>,
     headers: Option<BTreeMap<String, String>>,
+    connection: Option<Connection>,
 }
 
 impl EndpointText {
-    fn fields(&self, kind: &'static str) -> [super::Field; 5] {
+    fn fields(&self, kind: &'static str) -> [super::Field; 7] {
         [
             ("url", self.url.is_some(), kind),
             ("api", self.api.is_some(), kind),
             ("model", self.model.is_some(), kind),
             ("api_key_env", self.api_key_env.is_some(), kind),
+            ("api_key_secret", self.api_key_secret.is_some(), kind),
             ("headers", self.headers.is_some(), kind),
+            ("connection", self.connection.is_some(), kind),
         ]
     }
 }
@@ -125,7 +141,9 @@ impl TryFrom<EndpointText> for Endpoint {
             api: need(text.api, "api")?,
             model: need(text.model, "model")?,
             api_key_env: text.api_key_env,
+            api_key_secret: text.api_key_secret,
             headers: text.headers.unwrap_or_default(),
+            connection: text.connection.unwrap_or_default(),
         })
     }
 }

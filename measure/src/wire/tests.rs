@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::arrival::Arrival;
 use crate::knobs::KnobValue;
-use crate::study::{Api, Endpoint, EngineSpec, Turn};
+use crate::study::{Api, Connection, Endpoint, EngineSpec, Turn};
 use crate::units::{Level, Rate, Seed};
 use crate::workload::{Answers, Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
@@ -26,11 +26,16 @@ fn check<T: DeserializeOwned + fmt::Debug>(json: &str, expected: &str) {
 
 fn endpoint() -> Endpoint {
     Endpoint {
-        url: "http://gpu:8000".into(),
-        api: Api::OpenAiChat,
-        model: "m".into(),
         api_key_env: Some("KEY".into()),
+        api_key_secret: Some("KEPT".into()),
         headers: BTreeMap::from([("X-Team".into(), "a".into())]),
+        connection: Connection {
+            ca_file: Some("ca.pem".into()),
+            insecure: true,
+            http2: true,
+            proxy: Some("http://proxy:3128".into()),
+        },
+        ..Endpoint::new("http://gpu:8000", Api::OpenAiChat, "m")
     }
 }
 

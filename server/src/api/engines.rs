@@ -38,6 +38,12 @@ pub async fn probe(
     Ok(Json(edge.studio.probe(&actor, request).await?))
 }
 
+/// Names of the secrets that the studio keeps. Their values are never told.
+#[utoipa::path(get, path = "/api/v1/secrets", operation_id = "list_secrets", tag = "engines", responses((status = 200, body = Vec<String>)))]
+pub async fn secrets(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<String>>> {
+    Ok(Json(edge.studio.secrets(&actor).await?))
+}
+
 /// Engines that were added, by name.
 #[utoipa::path(get, path = "/api/v1/engines", operation_id = "list_engines", tag = "engines", responses((status = 200, body = Vec<schema::EngineRow>)))]
 pub async fn list(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<EngineRow>>> {

@@ -80,9 +80,32 @@ shapes! {
         /// Name of the server's environment variable that holds the API key; it ends in `_API_KEY`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub api_key_env: Option<String>,
+        /// Name of the secret that holds it, where no variable does: `goodput secret set NAME --for URL` keeps one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub api_key_secret: Option<String>,
         /// Extra headers. Those that carry credentials are refused.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub headers: BTreeMap<String, String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub connection: Option<Connection>,
+    }
+    /// How an engine is reached, where that is not as usual.
+    #[serde(default)]
+    #[derive(Default)]
+    struct Connection {
+        /// Name of a PEM file in the folder `certificates` of the studio's data directory: an authority to believe beside
+        /// the system's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ca_file: Option<String>,
+        /// Believe every certificate. What is measured so says so.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub insecure: bool,
+        /// HTTP/2, and nothing else.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub http2: bool,
+        /// An HTTP proxy without name and password: `http://proxy.example:3128`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub proxy: Option<String>,
     }
     /// The wire dialect.
     enum Api {
@@ -353,6 +376,10 @@ shapes! {
         pub url: String,
         pub api: Api,
         pub api_key_env: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub api_key_secret: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub connection: Option<Connection>,
     }
     /// What is behind a URL.
     struct ProbeReport {

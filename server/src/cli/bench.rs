@@ -1,5 +1,6 @@
 //! `goodput bench`: one point, without a server.
 
+mod key; // whose key is sent
 mod lengths; // who counts tokens
 mod out; // where the JSON goes
 mod report; // what scripts and people read
@@ -18,9 +19,8 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError,
+    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError, Wire,
 };
-use measure::certificate::Calibration;
 use measure::study::{Api, Endpoint};
 use measure::units::Seed;
 use measure::workload::Workload;
@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
+use key::KeyArgs;
 use lengths::LengthArgs;
 use out::Out;
 use report::{Report, Whole};
@@ -69,9 +70,8 @@ pub(super) struct BenchArgs {
     drain_ms: u64,
     #[command(flatten)]
     wire: WireArgs,
-    /// Environment variable that holds the API key
-    #[arg(long, value_name = "NAME")]
-    api_key_env: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Another header to send (again for more)
     #[arg(long, value_name = "K: V", value_parser = parse_header)]
     header: Vec<(String, String)>,
@@ -93,10 +93,10 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     check_url(&args.url).map_err(bad)?;
     let out = args.json.as_deref().map(Out::check).transpose();
     let out = out.map_err(bad)?;
-    let (endpoint, quirks) = args.endpoint().await?;
-    let engine = connect(&args, &endpoint)?;
+    let (endpoint, wire, quirks) = args.endpoint().await?;
+    let engine = connect(&args, &endpoint, wire.clone())?;
     let asks = !args.no_probe;
-    let reached = (&endpoint, &args.wire.wire());
+    let reached = (&endpoint, &wire);
     let counting = args
         .lengths
         .counting(&engine, (reached, quirks), asks)
@@ -108,7 +108,8 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let counted = made
         .steady_ns
         .map_or(&run.records[..], |window| run.within(window));
-    let report = Report::of(counted, run.client, discipline, calibration().as_ref());
+    let calibration = args.key.calibration();
+    let report = Report::of(counted, run.client, discipline, calibration.as_ref());
     let level = args.traffic.level(&workload);
     print!("{}", report.block(level.rate(), args.traffic.concurrency));
     made.notes().iter().for_each(|note| println!("{note}"));
@@ -135,12 +136,6 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     }
 }
 
-/// What `goodput calibrate` found on this host, where it was asked.
-fn calibration() -> Option<Calibration> {
-    let data_dir = crate::config::default_data_dir()?;
-    crate::calibration::read(&data_dir)
-}
-
 /// Every dialect by its name.
 fn dialects() -> impl TypedValueParser<Value = Api> {
     PossibleValuesParser::new(Api::ALL.map(Api::name))
@@ -158,31 +153,33 @@ fn check_url(url: &str) -> Result<(), String> {
 
 impl BenchArgs {
     /// The endpoint, once the engine has said that it is one (unless nobody asks).
-    async fn endpoint(&self) -> Result<(Endpoint, Quirks), Failure> {
+    async fn endpoint(&self) -> Result<(Endpoint, Wire, Quirks), Failure> {
+        let model = self.model.as_deref().unwrap_or_default();
         let mut endpoint = Endpoint {
-            url: self.url.clone(),
-            api: self.api,
-            model: self.model.clone().unwrap_or_default(),
-            api_key_env: self.api_key_env.clone(),
+            api_key_env: self.key.api_key_env.clone(),
+            api_key_secret: self.key.api_key_secret.clone(),
             headers: self.header.iter().cloned().collect::<BTreeMap<_, _>>(),
+            ..Endpoint::new(&self.url, self.api, model)
         };
+        let wire = self.key.give(self.wire.wire(), &endpoint);
+        let wire = wire.map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
         if self.no_probe {
             let named = !endpoint.model.is_empty();
             return if named {
-                Ok((endpoint, Quirks::default()))
+                Ok((endpoint, wire, Quirks::default()))
             } else {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
         }
-        let probe = load::probe_over(&endpoint, self.wire.wire(), PROBE_LIMIT)
+        let probe = load::probe_over(&endpoint, wire.clone(), PROBE_LIMIT)
             .await
             .map_err(probe_failed)?;
         endpoint.model = choose(self.model.as_deref(), &probe.models)
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
-        let quirks = load::quirks(&endpoint, self.wire.wire(), &probe)
+        let quirks = load::quirks(&endpoint, wire.clone(), &probe)
             .await
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
-        Ok((endpoint, quirks))
+        Ok((endpoint, wire, quirks))
     }
 }
 
@@ -235,11 +232,11 @@ fn plan(
     })
 }
 
-fn connect(args: &BenchArgs, endpoint: &Endpoint) -> Result<Engine, Failure> {
+fn connect(args: &BenchArgs, endpoint: &Endpoint, wire: Wire) -> Result<Engine, Failure> {
     let options = EngineOptions {
         idle_timeout: Duration::from_millis(args.idle_timeout_ms),
         keep_text: args.text,
-        wire: args.wire.wire(),
+        wire,
         ..EngineOptions::default()
     };
     Engine::connect(endpoint, options).map_err(connect_failed)

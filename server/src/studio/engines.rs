@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use app::studio::{EngineRow, ProbeReport, ProbeRequest, StudioError};
 use load::address::AddressError;
-use load::{EngineError, ProbeError};
+use load::{EngineError, ProbeError, Wire};
 use measure::knobs::Facts;
-use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, FieldError, StudySpec, Turn};
-use std::collections::BTreeMap;
+use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use url::Url;
 
 use super::{LocalStudio, internal, invalid, launch};
+use crate::reach;
+use crate::secrets::Secrets;
 
 /// An engine may take so long to say what it is.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(10);
@@ -29,19 +30,20 @@ impl LocalStudio {
             url,
             api,
             api_key_env,
+            api_key_secret,
+            connection,
         } = request;
         let url = base_url(&url)
             .map_err(|why| invalid("url", why))?
             .to_string();
         let endpoint = Endpoint {
-            url,
-            api,
-            model: String::new(),
             api_key_env,
-            headers: BTreeMap::new(),
+            api_key_secret,
+            connection,
+            ..Endpoint::new(url, api, "")
         };
-        check_credentials(&endpoint)?;
-        probe(&endpoint).await.map_err(unprobed)
+        let wire = self.checked_wire(&endpoint)?;
+        probe(&endpoint, wire).await.map_err(unprobed)
     }
 
     /// Adds an engine, or replaces the one of that name. It is probed, and may be away: what it is then stays open. What
@@ -59,8 +61,8 @@ impl LocalStudio {
                 "name the model; Probe lists those that the engine serves",
             ));
         }
-        check_credentials(&endpoint)?;
-        let probe = match probe(&endpoint).await {
+        let wire = self.checked_wire(&endpoint)?;
+        let probe = match probe(&endpoint, wire).await {
             Ok(report) => Some(report),
             Err(cause) if is_away(&cause) => None,
             Err(cause) => return Err(unprobed(cause)),
@@ -77,18 +79,24 @@ impl LocalStudio {
             probe,
         })
     }
-}
 
-fn check_credentials(endpoint: &Endpoint) -> Result<(), StudioError> {
-    let fields = endpoint.check_credentials();
-    if fields.is_empty() {
-        Ok(())
-    } else {
-        Err(StudioError::Invalid { fields })
+    /// How an endpoint is reached, once nothing speaks against it.
+    fn checked_wire(&self, endpoint: &Endpoint) -> Result<Wire, StudioError> {
+        let fields = endpoint.check_reach();
+        if !fields.is_empty() {
+            return Err(StudioError::Invalid { fields });
+        }
+        let wire = reach::wire(endpoint, &self.data_dir);
+        wire.map_err(|error| invalid(error.field(), sentence(&error)))
+    }
+
+    /// Names of the secrets that the studio keeps; nothing gives their values.
+    pub(super) fn secret_names(&self) -> Result<Vec<String>, StudioError> {
+        Secrets::of(&self.data_dir).names().map_err(internal)
     }
 }
 
-async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, ProbeError> {
+async fn probe(endpoint: &Endpoint, wire: Wire) -> Result<ProbeReport, ProbeError> {
     let load::Probe {
         engine,
         version,
@@ -96,7 +104,7 @@ async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, ProbeError> {
         facts,
         has_metrics,
         can_reset_cache,
-    } = load::probe(endpoint, PROBE_LIMIT).await?;
+    } = load::probe_over(endpoint, wire, PROBE_LIMIT).await?;
     Ok(ProbeReport {
         engine,
         version,
@@ -111,6 +119,7 @@ async fn probe(endpoint: &Endpoint) -> Result<ProbeReport, ProbeError> {
 fn is_away(cause: &ProbeError) -> bool {
     match cause {
         ProbeError::Endpoint(EngineError::Address(AddressError::Unresolved { .. })) => true,
+        ProbeError::Endpoint(EngineError::Proxy(AddressError::Unresolved { .. })) => true,
         ProbeError::Endpoint(_) => false,
         _ => true,
     }
@@ -122,6 +131,8 @@ fn unprobed(cause: ProbeError) -> StudioError {
     let field = match &cause {
         _ if is_away(&cause) => return StudioError::Engine { message },
         ProbeError::Endpoint(EngineError::Address(_)) => "url",
+        ProbeError::Endpoint(EngineError::Proxy(_)) => "connection.proxy",
+        ProbeError::Endpoint(EngineError::Tls(_)) => "connection.ca_file",
         ProbeError::Endpoint(EngineError::NoKey { .. }) => "api_key_env",
         ProbeError::Endpoint(EngineError::Header { name }) if name == "authorization" => {
             "api_key_env"
@@ -216,10 +227,13 @@ pub(crate) fn endpoints(spec: &StudySpec) -> Vec<(String, &Endpoint)> {
 }
 
 /// Identities of all engines that a study puts under load, sorted. Looks hosts up: not for threads that must not wait.
+/// A proxy is one of them: two loads through it would measure each other, and an engine named as a proxy is still that
+/// engine.
 pub(crate) fn identities(spec: &StudySpec) -> Vec<String> {
     let mut all: Vec<String> = endpoints(spec)
         .iter()
-        .filter_map(|(_, it)| base_url(&it.url).ok())
+        .flat_map(|(_, it)| [Some(&it.url), it.connection.proxy.as_ref()])
+        .filter_map(|url| base_url(url?).ok())
         .flat_map(|url| identity(&url))
         .collect();
     if matches!(spec.engine, EngineSpec::Simulator { .. }) {
@@ -228,52 +242,6 @@ pub(crate) fn identities(spec: &StudySpec) -> Vec<String> {
     all.sort();
     all.dedup();
     all
-}
-
-/// Load goes only to engines that were added on purpose.
-pub(crate) fn check_added(spec: &StudySpec, added: &[EngineRow]) -> Vec<FieldError> {
-    endpoints(spec)
-        .into_iter()
-        .filter_map(|(field, endpoint)| check_endpoint(field, endpoint, added))
-        .collect()
-}
-
-fn check_endpoint(field: String, endpoint: &Endpoint, added: &[EngineRow]) -> Option<FieldError> {
-    let refuse = |message: String| {
-        Some(FieldError {
-            field: field.clone(),
-            message,
-        })
-    };
-    let url = match base_url(&endpoint.url) {
-        Ok(url) => url,
-        Err(why) => return refuse(why),
-    };
-    if let Some(FieldError { message, .. }) = endpoint.check_credentials().pop() {
-        return refuse(message);
-    }
-    let mut same = added
-        .iter()
-        .filter(|row| base_url(&row.endpoint.url).is_ok_and(|known| known == url))
-        .peekable();
-    if same.peek().is_none() {
-        return refuse(format!(
-            "{} is not among your engines; add it first: load goes only to engines that were added",
-            endpoint.url
-        ));
-    }
-    let variable = endpoint.api_key_env.as_ref()?;
-    if !same.any(|row| row.endpoint.api_key_env.as_ref() == Some(variable)) {
-        return refuse(format!(
-            "the engine was added without the key variable {variable}; add it again with it"
-        ));
-    }
-    if std::env::var_os(variable).is_none() {
-        return refuse(format!(
-            "the server has no environment variable {variable}; set it and start the server again"
-        ));
-    }
-    None
 }
 
 /// A study's engine in words: `simulator small-fast`, `vLLM 0.32.0, llama-8b`.
@@ -311,6 +279,8 @@ pub(crate) fn search_text(spec: &StudySpec, tags: &[String], engine: &str) -> St
 
 #[cfg(test)]
 mod tests {
+    use measure::study::Api;
+
     use super::*;
 
     #[track_caller]
@@ -353,35 +323,16 @@ mod tests {
         );
     }
 
-    fn row(api_key_env: Option<&str>) -> EngineRow {
-        let endpoint = Endpoint {
-            url: "http://127.0.0.1:8000".into(),
-            api: Default::default(),
-            model: "m".into(),
-            api_key_env: api_key_env.map(Into::into),
-            headers: BTreeMap::new(),
-        };
-        EngineRow {
-            id: uuid::Uuid::nil(),
-            name: "x".into(),
-            endpoint,
-            probe: None,
-        }
-    }
-
     #[test]
-    fn any_engine_of_the_url_may_have_the_key() {
-        let added = [row(None), row(Some("EDGE_UNSET_API_KEY"))];
-        let wanted = |key| {
-            check_endpoint("engine".into(), &row(key).endpoint, &added).map(|error| error.message)
-        };
-        assert_eq!(wanted(None), None);
-        let known = wanted(Some("EDGE_UNSET_API_KEY")).expect("it is not set");
-        assert!(known.contains("no environment variable"), "{known}");
-        let unknown = wanted(Some("OTHER_API_KEY")).expect("nobody added it");
-        assert!(unknown.contains("without the key variable"), "{unknown}");
-        let never = wanted(Some("PATH")).expect("never sent");
-        assert!(never.contains("never sent"), "{never}");
+    fn a_proxy_is_put_under_load_as_well() {
+        let mut spec = StudySpec::goodput_exercise();
+        let mut endpoint = Endpoint::new("https://192.0.2.7/v1", Api::OpenAiChat, "m");
+        endpoint.connection.proxy = Some("http://localhost:3128".into());
+        spec.engine = EngineSpec::Endpoint(endpoint);
+        assert_eq!(
+            identities(&spec),
+            owned(&["127.0.0.1:3128", "192.0.2.7:443"])
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use measure::knobs::Facts;
 use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
 use uuid::Uuid;
 
-use super::{LocalStudio, dataset, engines, internal, invalid};
+use super::{LocalStudio, added, dataset, engines, internal, invalid};
 use crate::store::NewStudy;
 use crate::supervisor::plan_first_point;
 
@@ -19,10 +19,10 @@ const TAG_LENGTH: usize = 60;
 impl LocalStudio {
     /// Checks and stores a study and puts it in the queue.
     pub(super) async fn store_study(&self, spec: StudySpec) -> Result<Uuid, StudioError> {
-        let added = self.store.engines().await.map_err(internal)?;
+        let engines = self.store.engines().await.map_err(internal)?;
         let mut fields = spec.check();
         if fields.is_empty() {
-            fields.extend(engines::check_added(&spec, &added));
+            fields.extend(added::check_added(&spec, &engines, &self.data_dir));
             fields.extend(check_simulator(&spec));
             fields.extend(check_files(&spec, &self.data_dir));
         }

@@ -138,7 +138,15 @@ impl Removed {
         let host = host.as_ref().and_then(Url::host_str);
         self.note(host.unwrap_or_default(), plain::HIDDEN);
         self.note(&url, plain::HIDDEN);
+        let proxy = endpoint.connection.proxy.take().unwrap_or_default();
+        let behind = Url::parse(&proxy).ok();
+        let behind = behind.as_ref().and_then(Url::host_str);
+        self.note(behind.unwrap_or_default(), plain::HIDDEN);
+        self.note(&proxy, plain::HIDDEN);
+        // Whether certificates were believed unseen, and HTTP/2, is what a stranger must know of the numbers.
+        endpoint.connection.ca_file = None;
         endpoint.api_key_env = None;
+        endpoint.api_key_secret = None;
         endpoint.headers.clear();
         let model = plain::model(&endpoint.model);
         self.note(&endpoint.model, &model);

@@ -3,6 +3,7 @@
 use load::address::AddressError;
 use load::{EngineError, ProbeError};
 
+use crate::reach::ReachError;
 use crate::studio::engines::sentence;
 
 /// What stands in the way, and what mends just that.
@@ -19,19 +20,28 @@ pub(super) fn hindrance(cause: &ProbeError) -> String {
         ProbeError::Unreachable { .. } | ProbeError::NoAnswer { .. } => {
             ("The engine does not answer", RESUME)
         }
+        ProbeError::Untrusted { .. } => (
+            "The engine's certificate is not believed",
+            "Add the engine again so, and launch a new study.",
+        ),
         ProbeError::Unauthorized { .. } => (
             "The engine wants an API key",
-            "Add the engine again with that variable, and launch a new study.",
+            "Add the engine again with it, and launch a new study.",
         ),
         ProbeError::KeyRefused { .. } => (
             "The engine refuses the API key",
-            "Start the studio again with it and resume the study; finished points are kept.",
+            "Where it is a variable, start the studio again with it; then resume the study; finished points are kept.",
         ),
         ProbeError::Busy { .. } => ("The engine is not ready", RESUME),
         ProbeError::Failing { .. } => ("The engine fails", RESUME),
         ProbeError::NoEngine { .. } => ("Something else than an engine answers", RESUME),
     };
     format!("{what}: {}. {mend}", sentence(cause))
+}
+
+/// Why an engine cannot be reached as its endpoint says.
+pub(super) fn unreachable(cause: &ReachError) -> String {
+    format!("The engine cannot be used: {}. {RESUME}", sentence(cause))
 }
 
 /// The mend where the same address can be used later.
@@ -67,7 +77,7 @@ mod tests {
         );
         let wrong_key = ProbeError::KeyRefused {
             status: 401,
-            name: "VLLM_API_KEY".into(),
+            key: "the environment variable VLLM_API_KEY".into(),
         };
         halts(wrong_key, "The engine refuses the API key", "VLLM_API_KEY");
         let busy = ProbeError::Busy { status: 503 };

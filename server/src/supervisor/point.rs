@@ -27,7 +27,7 @@ impl Run<'_> {
         let mut plan = self.plan_point(site, index).await?;
         let made = std::mem::take(&mut plan.made);
         // An engine that is gone is noticed here: there is no sense in measuring nothing.
-        probe(&site.endpoint).await?;
+        probe(&site.endpoint, site.wire.clone()).await?;
         self.cool_cache(site).await?;
         self.check_halted()?;
         self.begin(index).await?;
@@ -47,7 +47,7 @@ impl Run<'_> {
 
     /// Resets the engine's prefix cache and remembers whether that worked before every point.
     async fn cool_cache(&mut self, site: &Site) -> Result<(), Halt> {
-        let reset = reset_prefix_cache(&site.endpoint).await;
+        let reset = reset_prefix_cache(&site.endpoint, site.wire.clone()).await;
         let Some(stored) = self
             .model
             .configurations

@@ -15,7 +15,8 @@ use super::site::Site;
 use super::worth::not_worth;
 use super::{Parts, Supervisor};
 use crate::store::StoreError;
-use crate::studio::engines::{check_added, sentence};
+use crate::studio::added::check_added;
+use crate::studio::engines::sentence;
 use crate::studio::views::Model;
 
 /// So often a running study says that it does.
@@ -121,7 +122,7 @@ impl Run<'_> {
     /// An engine may have been taken off the list since the launch.
     async fn check_engines(&self) -> Result<(), Halt> {
         let added = self.parts.store.engines().await?;
-        match check_added(&self.model.study.spec, &added)
+        match check_added(&self.model.study.spec, &added, &self.parts.data_dir)
             .into_iter()
             .next()
         {

@@ -8,9 +8,10 @@ use load::{Engine, EngineOptions, Probe, Wire};
 use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
-use super::hindrance::hindrance;
+use super::hindrance::{hindrance, unreachable};
 use super::lengths::Lengths;
 use super::run::{Halt, Run};
+use crate::reach;
 use crate::store::FactsChange;
 use crate::studio::engines::{PROBE_LIMIT, engine_words, search_text, sentence};
 
@@ -25,6 +26,8 @@ pub(super) struct Site {
     pub configuration: u32,
     pub endpoint: Endpoint,
     pub engine: Engine,
+    /// How the engine is reached.
+    pub wire: Wire,
     /// What its requests may say.
     pub quirks: Quirks,
     /// Who counts its prompts.
@@ -47,15 +50,17 @@ impl Run<'_> {
                 Knobs::new(),
             ),
         };
-        let probe = probe(&endpoint).await?;
+        let wire = reach::wire(&endpoint, &self.parts.data_dir)
+            .map_err(|cause| Halt::Failed(unreachable(&cause)))?;
+        let probe = probe(&endpoint, wire.clone()).await?;
         let endpoint = with_model(endpoint, &probe)?;
         check_declared(&spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
-        let quirks = load::quirks(&endpoint, Wire::default(), &probe)
+        let quirks = load::quirks(&endpoint, wire.clone(), &probe)
             .await
             .map_err(refused)?;
-        let engine = self.connect(endpoint.clone()).await?;
-        let reached = (&endpoint, &Wire::default());
+        let engine = self.connect(endpoint.clone(), wire.clone()).await?;
+        let reached = (&endpoint, &wire);
         let lengths = self.lengths(&engine, reached, quirks).await?;
         let mut facts = facts(&spec, &endpoint, probe, &set);
         facts.extend(lengths.facts());
@@ -64,6 +69,7 @@ impl Run<'_> {
             configuration,
             endpoint,
             engine,
+            wire,
             quirks,
             lengths,
             can_reset_cache,
@@ -170,12 +176,13 @@ impl Run<'_> {
     }
 
     /// A client for the endpoint, made where blocking is allowed: it looks the host up.
-    async fn connect(&self, endpoint: Endpoint) -> Result<Engine, Halt> {
+    async fn connect(&self, endpoint: Endpoint, wire: Wire) -> Result<Engine, Halt> {
         let idle_timeout = Duration::from_millis(self.model.study.spec.idle_timeout_ms);
         let options = EngineOptions {
             idle_timeout,
             connect_timeout: CONNECT,
             keep_text: false,
+            wire,
             ..EngineOptions::default()
         };
         let made = tokio::task::spawn_blocking(move || Engine::connect(&endpoint, options)).await;
@@ -203,19 +210,13 @@ fn start_simulator(
     let set = config.knobs();
     let running = sim::start(config)
         .map_err(|cause| Halt::Failed(format!("The simulator cannot start: {cause}.")))?;
-    let endpoint = Endpoint {
-        url: running.url.clone(),
-        api: Api::OpenAiChat,
-        model: String::new(),
-        api_key_env: None,
-        headers: Default::default(),
-    };
+    let endpoint = Endpoint::new(&running.url, Api::OpenAiChat, "");
     Ok((endpoint, Some(running), set))
 }
 
 /// What is behind the endpoint, or why nothing can be measured there.
-pub(super) async fn probe(endpoint: &Endpoint) -> Result<Probe, Halt> {
-    let probe = load::probe(endpoint, PROBE_LIMIT).await;
+pub(super) async fn probe(endpoint: &Endpoint, wire: Wire) -> Result<Probe, Halt> {
+    let probe = load::probe_over(endpoint, wire, PROBE_LIMIT).await;
     probe.map_err(|cause| Halt::Failed(hindrance(&cause)))
 }
 
@@ -287,6 +288,10 @@ fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knob
     tell("model", endpoint.model.clone(), known);
     if engine != "unknown" {
         tell("engine", engine, Source::Engine);
+    }
+    let connection = endpoint.connection.words();
+    if !connection.is_empty() {
+        tell("connection", connection, Source::Engine);
     }
     if let Some(version) = version {
         tell("version", version, Source::Engine);
@@ -368,13 +373,8 @@ mod tests {
             knobs: [("max-num-seqs".to_owned(), "4".into())].into(),
             turn: Turn::AsIs,
         };
-        let endpoint = Endpoint {
-            url: String::new(),
-            api: Api::OpenAiChat,
-            model: "m".into(),
-            api_key_env: None,
-            headers: Default::default(),
-        };
+        let mut endpoint = Endpoint::new("", Api::OpenAiChat, "m");
+        endpoint.connection.http2 = true;
         let reported = known(&[("knob:max-num-seqs", "8")]);
         let probe = Probe {
             engine: "vLLM".into(),
@@ -393,5 +393,6 @@ mod tests {
             }
         );
         assert_eq!(facts["engine"].value, "vLLM");
+        assert_eq!(facts["connection"].value, "HTTP/2");
     }
 }

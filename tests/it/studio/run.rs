@@ -16,13 +16,7 @@ use tests::samples::{configuration, small_study};
 use super::{ME, finished, until, until_state};
 
 pub fn endpoint(url: &str) -> Endpoint {
-    Endpoint {
-        url: url.into(),
-        api: Api::OpenAiChat,
-        model: "sim-tiny".into(),
-        api_key_env: None,
-        headers: Default::default(),
-    }
+    Endpoint::new(url, Api::OpenAiChat, "sim-tiny")
 }
 
 /// A simulator that stands for a real engine at a URL.

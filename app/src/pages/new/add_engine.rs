@@ -4,7 +4,10 @@ use crate::ui::erased::{Erase, shared};
 use leptos::prelude::*;
 use measure::study::{Api, Endpoint};
 
-use super::engine::{ModelField, dialects};
+use super::connection::ConnectionFields;
+use super::draft::{EndpointDraft, named};
+use super::engine::{ModelField, dialects, part};
+use super::shared::{Secrets, secrets};
 use crate::api;
 use crate::studio::{EngineRow, ProbeReport, ProbeRequest, StudioError};
 use crate::ui::bind::Bind;
@@ -14,68 +17,74 @@ use crate::ui::field::{SelectField, TextField};
 /// What is typed in the dialog.
 #[derive(Clone, Copy)]
 struct Typed {
-    url: RwSignal<String>,
-    api: RwSignal<String>,
-    key: RwSignal<String>,
-    model: RwSignal<String>,
+    draft: RwSignal<EndpointDraft>,
     name: RwSignal<String>,
 }
 
 impl Typed {
     fn new() -> Self {
-        let text = RwSignal::<String>::default;
         Self {
-            url: text(),
-            api: RwSignal::new(Api::default().name().into()),
-            key: text(),
-            model: text(),
-            name: text(),
+            draft: RwSignal::new(Self::fresh()),
+            name: RwSignal::default(),
         }
     }
 
-    fn api(self) -> Api {
-        self.api.with(|api| Api::named(api)).unwrap_or_default()
-    }
-
-    fn key(self) -> Option<String> {
-        Some(self.key.get().trim().to_owned()).filter(|key| !key.is_empty())
-    }
-
-    fn request(self) -> ProbeRequest {
-        ProbeRequest {
-            url: self.url.get().trim().to_owned(),
-            api: self.api(),
-            api_key_env: self.key(),
+    fn fresh() -> EndpointDraft {
+        EndpointDraft {
+            api: Api::default().name().into(),
+            ..EndpointDraft::default()
         }
+    }
+
+    fn text(
+        self,
+        get: fn(&EndpointDraft) -> &String,
+        set: fn(&mut EndpointDraft) -> &mut String,
+    ) -> Bind<String> {
+        part(Bind::signal(self.draft), get, set)
     }
 
     fn endpoint(self) -> Endpoint {
-        let ProbeRequest {
-            url,
-            api,
-            api_key_env,
-        } = self.request();
+        let draft = self.draft.get();
+        let api = Api::named(&draft.api).unwrap_or_default();
         Endpoint {
+            api_key_env: named(&draft.api_key_env),
+            api_key_secret: named(&draft.api_key_secret),
+            connection: draft.connection(),
+            ..Endpoint::new(draft.url.trim(), api, draft.model.trim())
+        }
+    }
+
+    fn request(self) -> ProbeRequest {
+        let Endpoint {
             url,
             api,
-            model: self.model.get().trim().to_owned(),
+            model: _,
             api_key_env,
-            headers: Default::default(),
+            api_key_secret,
+            headers: _,
+            connection,
+        } = self.endpoint();
+        ProbeRequest {
+            url,
+            api,
+            api_key_env,
+            api_key_secret,
+            connection,
         }
     }
 
     fn clear(self) {
-        for text in [self.url, self.key, self.model, self.name] {
-            text.set(String::new());
-        }
+        self.draft.set(Self::fresh());
+        self.name.set(String::new());
     }
 }
 
 /// The part of an error that belongs to a field; errors that belong to none are shown at `rest`.
-fn at_field(error: Option<&StudioError>, field: &str, rest: bool) -> Option<String> {
+fn at_field(error: Option<&StudioError>, own: &[&str], rest: bool) -> Option<String> {
     match error? {
         StudioError::Invalid { fields } => {
-            let mine = |name: &str| name == field || (rest && !FIELDS.contains(&name));
+            let mine = |name: &str| own.contains(&name) || (rest && !FIELDS.contains(&name));
             fields
                 .iter()
                 .find(|error| mine(&error.field))
@@ -86,7 +95,16 @@ fn at_field(error: Option<&StudioError>, field: &str, rest: bool) -> Option<Stri
 }
 
 /// Fields of the dialog that show their own errors.
-const FIELDS: [&str; 4] = ["url", "model", "name", "api_key_env"];
+const FIELDS: [&str; 8] = [
+    "url",
+    "model",
+    "name",
+    "api_key_env",
+    "api_key_secret",
+    "connection.ca_file",
+    "connection.insecure",
+    "connection.proxy",
+];
 
 /// What the dialog asks of the server.
 #[derive(Clone, Copy)]
@@ -110,10 +128,10 @@ impl Asked {
         self.probe.value().get().and_then(Result::ok)
     }
 
-    /// The error shown at a field; `rest` takes those that belong to none.
-    fn error(self, field: &'static str, rest: bool) -> Signal<Option<String>> {
+    /// The error shown for some fields; `rest` takes those that belong to none.
+    fn error(self, own: &'static [&'static str], rest: bool) -> Signal<Option<String>> {
         Signal::derive(move || {
-            let of = |error: Option<StudioError>| at_field(error.as_ref(), field, rest);
+            let of = |error: Option<StudioError>| at_field(error.as_ref(), own, rest);
             of(self.save.value().get().and_then(Result::err))
                 .or_else(|| of(self.probe.value().get().and_then(Result::err)))
         })
@@ -133,7 +151,18 @@ pub fn AddEngine(
     /// Called with what was added.
     added: Callback<EngineRow>,
 ) -> impl IntoView {
-    let (typed, asked) = (Typed::new(), Asked::new());
+    let (typed, asked, secrets) = (Typed::new(), Asked::new(), secrets());
+    Effect::new(move |_| {
+        if open.get() {
+            secrets.refresh();
+        }
+    });
+    // What was refused is no longer what stands there, whether a person changed it or the probe filled it in.
+    Effect::new(move |_| {
+        typed.draft.track();
+        typed.name.track();
+        asked.save.value().set(None);
+    });
     Effect::new(move |_| {
         if let Some(report) = asked.report() {
             suggest(typed, &report);
@@ -152,16 +181,26 @@ pub fn AddEngine(
         asked.save.dispatch((typed.name.get(), typed.endpoint()));
     };
     let saving = move || asked.save.pending().get();
+    // A probe that is under way is about to fill in what is missing.
+    let busy = move || saving() || asked.probe.pending().get();
     view! {
         <Dialog open id="add-engine" title="Add an engine">
             <form class="stack" on:submit=submit>
                 <p class="muted">"Load goes only to engines that were added here. Add none that is not yours to load."</p>
-                <Address typed asked />
+                <Address typed asked secrets />
+                <ConnectionFields
+                    place="add"
+                    bind=Bind::signal(typed.draft)
+                    errors=[
+                        asked.error(&["connection.ca_file", "connection.insecure"], false),
+                        asked.error(&["connection.proxy"], false),
+                    ]
+                />
                 <div aria-live="polite">{shared(move || asked.report().map(report))}</div>
                 <Naming typed asked />
                 <div class="actions">
                     <button type="button" class="button quiet" on:click=move |_| open.set(false)>"Cancel"</button>
-                    <button class="button primary" aria-busy=move || saving().to_string() disabled=saving>"Add engine"</button>
+                    <button class="button primary" aria-busy=move || saving().to_string() disabled=busy>"Add engine"</button>
                 </div>
             </form>
         </Dialog>
@@ -171,20 +210,28 @@ pub fn AddEngine(
 
 /// Where the engine is and how it is spoken to.
 #[component]
-fn Address(typed: Typed, asked: Asked) -> impl IntoView {
+fn Address(typed: Typed, asked: Asked, secrets: Secrets) -> impl IntoView {
     let probing = move || asked.probe.pending().get();
+    let kept = move || {
+        let none = (String::new(), "none".to_owned());
+        let names = secrets.get().into_iter();
+        std::iter::once(none)
+            .chain(names.map(|name| (name.clone(), name)))
+            .collect()
+    };
     view! {
         <div class="row end">
             <div class="grow">
-                <TextField id="add.url" label="URL" kind="url" keyboard="url" bind=Bind::signal(typed.url) placeholder="http://127.0.0.1:8000" error=asked.error("url", true) />
+                <TextField id="add.url" label="URL" kind="url" keyboard="url" bind=typed.text(|it| &it.url, |it| &mut it.url) placeholder="http://127.0.0.1:8000" error=asked.error(&["url"], true) />
             </div>
             <button type="button" class="button" aria-busy=move || probing().to_string() disabled=probing on:click=move |_| drop(asked.probe.dispatch(typed.request()))>
                 "Probe"
             </button>
         </div>
         <div class="columns">
-            <SelectField id="add.api" label="Dialect" bind=Bind::signal(typed.api) options=Signal::stored(dialects()) />
-            <TextField id="add.key" label="API key variable" bind=Bind::signal(typed.key) placeholder="none" hint="An environment variable of the studio's server whose name ends in _API_KEY. The key itself is never stored." error=asked.error("api_key_env", false) />
+            <SelectField id="add.api" label="Dialect" bind=typed.text(|it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) />
+            <TextField id="add.key" label="API key variable" bind=typed.text(|it| &it.api_key_env, |it| &mut it.api_key_env) placeholder="none" hint="An environment variable of the studio's server whose name ends in _API_KEY. The key itself is never stored." error=asked.error(&["api_key_env"], false) />
+            <SelectField id="add.secret" label="or stored API key" bind=typed.text(|it| &it.api_key_secret, |it| &mut it.api_key_secret) options=Signal::derive(kept) hint="Kept on the server with “goodput secret set NAME --for URL”." error=asked.error(&["api_key_secret"], false) />
         </div>
     }
     .erased()
@@ -201,8 +248,8 @@ fn Naming(typed: Typed, asked: Asked) -> impl IntoView {
     };
     view! {
         <div class="columns">
-            <ModelField id="add.model" bind=Bind::signal(typed.model) models=Signal::derive(models) error=asked.error("model", false) />
-            <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=asked.error("name", false) />
+            <ModelField id="add.model" bind=typed.text(|it| &it.model, |it| &mut it.model) models=Signal::derive(models) error=asked.error(&["model"], false) />
+            <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=asked.error(&["name"], false) />
         </div>
     }
     .erased()
@@ -210,9 +257,11 @@ fn Naming(typed: Typed, asked: Asked) -> impl IntoView {
 
 /// Fills in what the probe found, where nothing was typed.
 fn suggest(typed: Typed, report: &ProbeReport) {
-    let (first, known) = (report.models.first(), typed.model.get_untracked());
-    if let Some(model) = first.filter(|_| !report.models.contains(&known)) {
-        typed.model.set(model.clone());
+    let known = typed
+        .draft
+        .with_untracked(|it| report.models.contains(&it.model));
+    if let Some(model) = report.models.first().filter(|_| !known) {
+        typed.draft.update(|it| it.model.clone_from(model));
     }
     if typed.name.with_untracked(|name| name.trim().is_empty()) {
         typed.name.set(suggested_name(report));
@@ -292,16 +341,19 @@ mod tests {
             }],
         };
         let wrong = || Some("wrong".to_owned());
-        assert_eq!(at_field(Some(&invalid("model")), "model", false), wrong());
-        assert_eq!(at_field(Some(&invalid("model")), "url", true), None);
         assert_eq!(
-            at_field(Some(&invalid("endpoint.headers")), "url", true),
+            at_field(Some(&invalid("model")), &["model"], false),
+            wrong()
+        );
+        assert_eq!(at_field(Some(&invalid("model")), &["url"], true), None);
+        assert_eq!(
+            at_field(Some(&invalid("endpoint.headers")), &["url"], true),
             wrong()
         );
         let engine = StudioError::Engine {
             message: "wrong".into(),
         };
-        assert_eq!(at_field(Some(&engine), "url", true), wrong());
-        assert_eq!(at_field(Some(&engine), "model", false), None);
+        assert_eq!(at_field(Some(&engine), &["url"], true), wrong());
+        assert_eq!(at_field(Some(&engine), &["model"], false), None);
     }
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use measure::study::Api;
 
 use super::add_engine::AddEngine;
+use super::connection::ConnectionFields;
 use super::draft::EndpointDraft;
 use super::form::Form;
 use super::section::Section;
@@ -116,9 +117,12 @@ pub fn EndpointFields(
     let chosen = Memo::new(move |_| {
         let known = engines.get();
         bind.get.with(|it| {
-            known
-                .into_iter()
-                .find(|row| same_url(&row.endpoint.url, &it.url))
+            // One engine may have been added for several ways to it.
+            let same = |row: &&EngineRow| same_url(&row.endpoint.url, &it.url);
+            let way = it.connection();
+            let mut rows = known.iter().filter(same);
+            let exact = rows.clone().find(|row| row.endpoint.connection == way);
+            exact.or_else(|| rows.next()).cloned()
         })
     });
     let choose = Bind::new(
@@ -152,7 +156,7 @@ pub fn EndpointFields(
 }
 
 /// One text of an endpoint.
-fn part(
+pub fn part(
     bind: Bind<EndpointDraft>,
     get: fn(&EndpointDraft) -> &String,
     set: fn(&mut EndpointDraft) -> &mut String,
@@ -181,6 +185,9 @@ fn Dialect(
         form.error(&[&api]),
         form.error(&[&headers]),
     );
+    let [ca_file, insecure, proxy] =
+        ["ca_file", "insecure", "proxy"].map(|field| format!("{path}.connection.{field}"));
+    let wrong_connection = [form.error(&[&ca_file, &insecure]), form.error(&[&proxy])];
     let models = move || {
         chosen
             .get()
@@ -204,6 +211,7 @@ fn Dialect(
                 error=wrong_headers
             />
         </details>
+        <ConnectionFields place=path bind errors=wrong_connection />
     }
     .erased()
 }
@@ -304,11 +312,12 @@ fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl In
         }
         None => "It did not answer when it was added, so nothing is known of it yet.".to_owned(),
     };
-    let key = row
-        .endpoint
+    let endpoint = &row.endpoint;
+    let key = endpoint
         .api_key_env
-        .clone()
-        .map(|name| format!(" Key from {name}."));
+        .as_ref()
+        .or(endpoint.api_key_secret.as_ref());
+    let key = key.map(|name| format!(" Key from {name}."));
     let toasts = toasts();
     let forget = move |_| {
         let row = row.clone();

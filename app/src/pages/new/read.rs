@@ -16,7 +16,7 @@ use measure::study::{
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
-use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft};
+use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft, named};
 
 impl TryFrom<&Draft> for StudySpec {
     type Error = Vec<FieldError>;
@@ -171,9 +171,14 @@ impl Reader {
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            // Told by `connection`.
+            ca_file: _,
+            insecure: _,
+            http2: _,
+            proxy: _,
         } = draft;
-        let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let Some(url) = named(url) else {
             return self.refuse(field, "choose an engine, or add one by its URL");
         };
@@ -190,7 +195,9 @@ impl Reader {
             api: api?,
             model,
             api_key_env: named(api_key_env),
+            api_key_secret: named(api_key_secret),
             headers: headers?,
+            connection: draft.connection(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Lists that several parts of the form show: engines, data sets, named SLOs.
+//! Lists that several parts of the form show: engines, secrets, data sets, named SLOs.
 //!
 //! They come with the page and are fetched again after a change. They are signals rather than resources, because a
 //! resource read outside its `Suspense` may be ready in the browser when it was not on the server, and then the page
@@ -63,6 +63,8 @@ impl<T: Clone + Send + Sync + 'static> Shared<T> {
 
 /// Engines that were added.
 pub type Engines = Shared<EngineRow>;
+/// Names of stored secrets.
+pub type Secrets = Shared<String>;
 /// Files on the server that workloads name.
 pub type Datasets = Shared<DatasetRow>;
 /// Named SLOs.
@@ -71,6 +73,11 @@ pub type NamedSlos = Shared<NamedSlo>;
 /// Engines, to be shown.
 pub fn engines(rows: Vec<EngineRow>) -> Engines {
     Shared::new(rows, api::list_engines)
+}
+
+/// Names of stored secrets, to be shown; none before they are fetched.
+pub fn secrets() -> Secrets {
+    Shared::new(Vec::new(), api::list_secrets)
 }
 
 /// Data sets, to be shown.

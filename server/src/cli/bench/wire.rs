@@ -33,6 +33,7 @@ impl WireArgs {
             trust,
             http2: self.http2,
             proxy: self.proxy.clone(),
+            key: None,
         }
     }
 }

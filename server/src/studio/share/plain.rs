@@ -90,6 +90,8 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
     match name {
         "model" => Some(model(value)),
         "engine" => Some(shown(value, " .-_+")),
+        // Made of the studio's own words.
+        "connection" => Some(shown(value, " ,/.")),
         "version" => Some(shown(value, ".-_+")),
         "context length" | "slots" | "dtype" | "quantization" => Some(shown(value, "-_+")),
         // Whatever else an engine says of itself may name its machine.

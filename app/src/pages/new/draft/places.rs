@@ -20,14 +20,24 @@ impl EndpointDraft {
             api,
             model,
             api_key_env,
+            api_key_secret,
             headers,
+            ca_file,
+            insecure,
+            http2,
+            proxy,
         } = self;
         let texts = [
             ("url", url),
             ("api", api),
             ("model", model),
             ("api_key_env", api_key_env),
+            ("api_key_secret", api_key_secret),
             ("headers", headers),
+            ("ca_file", ca_file),
+            ("insecure", insecure),
+            ("http2", http2),
+            ("proxy", proxy),
         ];
         each_below(place, texts, show);
     }

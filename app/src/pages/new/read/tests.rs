@@ -1,16 +1,22 @@
 //! A draft and a spec say the same; what cannot be read is an error at its field.
 
+use measure::study::Connection;
+
 use super::*;
 
 const SLO: &str = "ttft:p95<500ms tpot:p95<50ms attain>=95%";
 
 fn endpoint(url: &str) -> Endpoint {
     Endpoint {
-        url: url.into(),
-        api: Api::OpenAiCompletions,
-        model: "llama-8b".into(),
         api_key_env: Some("ENGINE_API_KEY".into()),
         headers: BTreeMap::from([("x-team".to_owned(), "serving".to_owned())]),
+        connection: Connection {
+            ca_file: Some("ours.pem".into()),
+            insecure: false,
+            http2: true,
+            proxy: Some("http://proxy:3128".into()),
+        },
+        ..Endpoint::new(url, Api::OpenAiCompletions, "llama-8b")
     }
 }
 
