@@ -1,6 +1,7 @@
 //! The studio, end to end on the simulator: studies run, stop, wait, break and go on; views, links and comparisons.
 
 mod compare;
+mod files;
 mod kill;
 mod lengths;
 mod run;

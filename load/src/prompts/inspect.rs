@@ -274,33 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_read_in_little_memory() {
-        use std::io::Write;
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let mut out = io::BufWriter::new(file.as_file());
-        let line = format!(
-            "{{\"prompt\": \"{}\", \"output_tokens\": 9}}\n",
-            "so ".repeat(700)
+    fn no_row_fills_the_memory() {
+        let long = "so ".repeat(3 << 20);
+        let prompt = format!("{{\"prompt\": \"a\"}}\n{{\"prompt\": \"{long}\"}}\n");
+        refused(prompt, 2, "is larger than 8 MiB");
+        let turn = format!("{{\"from\": \"human\", \"value\": \"{long}\"}}");
+        let talk = found(format!("[{{\"conversations\": [{turn}]}}]")).expect_err("refused");
+        assert!(
+            talk.contains("conversation 1 is larger than 8 MiB"),
+            "{talk}"
         );
-        for _ in 0..20_000 {
-            out.write_all(line.as_bytes()).expect("written");
-        }
-        out.flush().expect("written");
-        drop(out);
-        let before = resident();
-        let rows = inspect(file.path(), "long").map(|found| found.rows);
-        assert_eq!(rows.ok(), Some(20_000));
-        let grown = resident().saturating_sub(before);
-        assert!(grown < 24 << 20, "{grown} bytes for 42 MB");
-    }
-
-    /// Bytes of this process that lie in memory.
-    fn resident() -> usize {
-        let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let pages = status
-            .split(' ')
-            .nth(1)
-            .and_then(|pages| pages.parse::<usize>().ok());
-        pages.unwrap_or_default() * 4096
     }
 }

@@ -40,6 +40,7 @@ pub fn advise(draft: &Draft, spec: &StudySpec, plan: &[PlannedPoint]) -> Vec<Adv
         short_points(plan),
         median_bound(&spec.slo),
         no_curve(spec),
+        ramp(spec),
         no_warmup(spec),
         long(plan),
     ]
@@ -151,6 +152,14 @@ fn toy(spec: &StudySpec) -> Option<Advice> {
     }
     let text = "Every request has the same length, so batches never jam as they do under real traffic. Its ceiling is too high.";
     say(Tone::Warn, "workload", "A toy workload.", text)
+}
+
+fn ramp(spec: &StudySpec) -> Option<Advice> {
+    if !spec.arrival.is_ramp() {
+        return None;
+    }
+    let text = "No one rate stands for a point of a ramp, so no ceiling is read from them.";
+    say(Tone::Warn, "load", "Ramps have no ceiling.", text)
 }
 
 fn short_points(plan: &[PlannedPoint]) -> Option<Advice> {

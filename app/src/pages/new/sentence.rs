@@ -86,12 +86,22 @@ pub fn levels_words(text: &str) -> String {
     }
 }
 
+/// Whether nothing but a trace's own arrivals is asked for.
+fn replays(draft: &Draft) -> bool {
+    let mut words = words(&draft.levels).into_iter().peekable();
+    words.peek().is_some() && words.all(|word| matches!(word.parse(), Ok(Level::Replay(_))))
+}
+
 /// What rates count.
 pub fn rate_unit(draft: &Draft) -> &'static str {
     let sessions = draft
         .read_workload()
         .is_some_and(|workload| workload.is_multi_turn());
-    if sessions { "sessions/s" } else { "requests/s" }
+    match (replays(draft), sessions) {
+        (true, _) => "as recorded",
+        (_, true) => "sessions/s",
+        _ => "requests/s",
+    }
 }
 
 /// Requests of the points: `200 requests`, `100–400 requests`.
@@ -157,10 +167,12 @@ pub fn knobs_words(draft: &Draft) -> String {
 }
 
 fn arrival_words(draft: &Draft) -> String {
-    let words = if draft.arrival == "constant" {
-        "evenly spaced arrivals"
-    } else {
-        "Poisson arrivals"
+    let words = match draft.arrival.as_str() {
+        _ if replays(draft) => "its own arrivals",
+        "constant" => "evenly spaced arrivals",
+        other if other.contains("ramp") => "ramped arrivals",
+        other if other.starts_with("gamma") => "gamma arrivals",
+        _ => "Poisson arrivals",
     };
     words.into()
 }
@@ -223,6 +235,24 @@ mod tests {
             ("  ", "no rate yet"),
         ] {
             assert_eq!(levels_words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn arrivals_are_told_as_they_are() {
+        for (arrival, levels, expected, unit) in [
+            ("poisson", "1 2", "Poisson arrivals", "requests/s"),
+            ("constant", "1 x2", "evenly spaced arrivals", "requests/s"),
+            ("linear-ramp=1", "4", "ramped arrivals", "requests/s"),
+            ("gamma=0.5", "4", "gamma arrivals", "requests/s"),
+            ("poisson", "x1 x2", "its own arrivals", "as recorded"),
+            ("poisson", "", "Poisson arrivals", "requests/s"),
+        ] {
+            let mut draft = Draft::default();
+            (draft.arrival, draft.levels) = (arrival.into(), levels.into());
+            assert_eq!(arrival_words(&draft), expected, "{arrival} {levels}");
+            draft.workload.kind = "synthetic".into();
+            assert_eq!(rate_unit(&draft), unit, "{arrival} {levels}");
         }
     }
 

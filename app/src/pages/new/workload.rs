@@ -250,7 +250,15 @@ fn dataset_options(
     let mut options = vec![(String::new(), first.to_owned())];
     options.extend(files.into_iter().map(|row| {
         let rows = row.kind.zip(row.rows);
-        let rows = rows.map(|(kind, rows)| format!("{} {}, ", format::count(rows), kind.rows()));
+        let rows = rows.map(|(kind, rows)| {
+            let title = kind.trace().map(|trace| format!("{}, ", trace.title()));
+            format!(
+                "{}{} {}, ",
+                title.unwrap_or_default(),
+                format::count(rows),
+                kind.rows()
+            )
+        });
         (
             row.file.clone(),
             format!(
