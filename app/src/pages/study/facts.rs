@@ -7,7 +7,7 @@ use measure::certificate::Innocence;
 use measure::knobs::{Fact, Source};
 use measure::order::by_number;
 use measure::study::{EngineSpec, StudySpec};
-use measure::units::Rate;
+use measure::units::{Level, Rate};
 
 use super::Page;
 use crate::studio::{ConfigurationView, StudyView};
@@ -163,8 +163,8 @@ fn stated(spec: &StudySpec) -> [(String, String); 7] {
     let ramp_in = match spec.ramp_in_ms {
         0 => String::new(),
         millis => format!(
-            "; those due in the first {} are left out of the figures",
-            span(millis)
+            "; those due in the first {} s are left out of the figures",
+            millis as f64 / 1000.0
         ),
     };
     let unit = words::rate_unit(spec);
@@ -176,7 +176,7 @@ fn stated(spec: &StudySpec) -> [(String, String); 7] {
     [
         ("Engine", engine(spec)),
         ("Workload", spec.workload.to_string()),
-        ("Arrivals", format!("{}, rates in {unit}", arrival(spec.arrival))),
+        ("Arrivals", arrivals(spec, unit)),
         ("Seed", format!("{}; every configuration gets the same prompts and starts", spec.seed.0)),
         ("Length of a point", format!("{min} to {max} requests, as many as arrive in {seconds} s; {} warm-up requests before{ramp_in}", spec.warmup)),
         ("Given up after", format!("{} of silence, {} after the last arrival", span(spec.idle_timeout_ms), span(spec.drain_ms))),
@@ -255,6 +255,15 @@ fn engine(spec: &StudySpec) -> String {
         ),
         EngineSpec::Endpoint(endpoint) => format!("{} ({})", endpoint.model, endpoint.api.name()),
     }
+}
+
+/// How starts came; a trace's own are of no process.
+fn arrivals(spec: &StudySpec, unit: &str) -> String {
+    let replay = |level: &Level| matches!(level, Level::Replay(_));
+    if spec.levels.iter().all(replay) {
+        return "the trace's own, sped up as a whole".into();
+    }
+    format!("{}, rates in {unit}", arrival(spec.arrival))
 }
 
 fn arrival(arrival: Arrival) -> String {
