@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use measure::request::RequestRecord;
@@ -208,7 +208,7 @@ impl Reading<'_> {
             limit,
             give_up,
             idle,
-            kept: false,
+            wakes: None,
         };
         let mut last = clock.now();
         let end = poll_fn(|cx| {
@@ -218,7 +218,7 @@ impl Reading<'_> {
             }
             // What has just read is not silent; had it been told anything, the flag would say so.
             let has_read = before < last;
-            if has_read && vigil.is_set_beyond(clock.instant(last)) && !gauges.given_up() {
+            if has_read && vigil.is_set(cx, clock.instant(last)) && !gauges.given_up() {
                 return Poll::Pending;
             }
             let end = ready!(vigil.poll(cx, clock.instant(last)));
@@ -277,18 +277,21 @@ struct Vigil<'a> {
     give_up: &'a mut GiveUp,
     /// One timer a request: what is read only moves the moment that silence counts from.
     idle: Pin<&'a mut Sleep>,
-    kept: bool,
+    /// Whom it will wake.
+    wakes: Option<Waker>,
 }
 
 impl Vigil<'_> {
-    /// Whether it will wake its task, and that not before the moment.
-    fn is_set_beyond(&self, moment: Instant) -> bool {
-        self.kept && moment < self.idle.deadline().into_std()
+    /// Whether it will wake this task, and has not tried to by the moment.
+    fn is_set(&self, cx: &Context<'_>, moment: Instant) -> bool {
+        let wakes = self.wakes.as_ref();
+        wakes.is_some_and(|wakes| wakes.will_wake(cx.waker()))
+            && moment < self.idle.deadline().into_std()
     }
 
     /// Ready with the end; `last` is when something was read.
     fn poll(&mut self, cx: &mut Context<'_>, last: Instant) -> Poll<End> {
-        self.kept = true;
+        self.wakes = Some(cx.waker().clone());
         if let Poll::Ready(why) = pin!(self.give_up.told()).poll(cx) {
             return Poll::Ready(End::Cancelled(why.into()));
         }
