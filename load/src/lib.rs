@@ -38,9 +38,7 @@ pub use engine::{Engine, EngineError, EngineOptions, Key, Wire};
 pub use plan::{
     Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
 };
-pub use probe::{
-    NoModels, Probe, ProbeError, TrialError, probe, probe_over, quirks, reset_prefix_cache,
-};
+pub use probe::{NoModels, Probe, ProbeError, TrialError, probe, quirks, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{Inspected, PointSpec, PromptError, inspect, kind_of, plan_point};
 pub use runner::{PointError, PointRun, run_point};

@@ -50,16 +50,7 @@ pub struct Probe {
 }
 
 /// Finds out what is behind an endpoint's URL, within `limit`.
-pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<Probe, ProbeError> {
-    probe_over(endpoint, Wire::default(), limit).await
-}
-
-/// As [`probe`], over a connection that is made in a way of its own.
-pub async fn probe_over(
-    endpoint: &Endpoint,
-    wire: Wire,
-    limit: Duration,
-) -> Result<Probe, ProbeError> {
+pub async fn probe(endpoint: &Endpoint, wire: Wire, limit: Duration) -> Result<Probe, ProbeError> {
     let asker = Asker::made(endpoint, wire, limit)
         .await
         .map_err(ProbeError::Endpoint)?;

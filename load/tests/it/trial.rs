@@ -24,7 +24,7 @@ async fn trial(
 ) -> (Result<Quirks, TrialError>, usize) {
     let server = Double::start(answer);
     let endpoint = Endpoint::new(server.url(), Api::OpenAiCompletions, "m");
-    let found = probe(&endpoint, Duration::from_secs(5)).await;
+    let found = probe(&endpoint, Wire::default(), Duration::from_secs(5)).await;
     let found = found.expect("an engine");
     let quirks = quirks(&endpoint, Wire::default(), &found).await;
     (quirks, server.seen.posts.load(SeqCst))

@@ -171,7 +171,7 @@ impl BenchArgs {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
         }
-        let probe = load::probe_over(&endpoint, wire.clone(), PROBE_LIMIT)
+        let probe = load::probe(&endpoint, wire.clone(), PROBE_LIMIT)
             .await
             .map_err(probe_failed)?;
         endpoint.model = choose(self.model.as_deref(), &probe.models)

@@ -104,7 +104,7 @@ async fn probe(endpoint: &Endpoint, wire: Wire) -> Result<ProbeReport, ProbeErro
         facts,
         has_metrics,
         can_reset_cache,
-    } = load::probe_over(endpoint, wire, PROBE_LIMIT).await?;
+    } = load::probe(endpoint, wire, PROBE_LIMIT).await?;
     Ok(ProbeReport {
         engine,
         version,

@@ -216,7 +216,7 @@ fn start_simulator(
 
 /// What is behind the endpoint, or why nothing can be measured there.
 pub(super) async fn probe(endpoint: &Endpoint, wire: Wire) -> Result<Probe, Halt> {
-    let probe = load::probe_over(endpoint, wire, PROBE_LIMIT).await;
+    let probe = load::probe(endpoint, wire, PROBE_LIMIT).await;
     probe.map_err(|cause| Halt::Failed(hindrance(&cause)))
 }
 

@@ -2,16 +2,16 @@
 //!
 //! [`super::read`] turns a draft into a [`StudySpec`], or says what is wrong at which field.
 
+mod endpoint; // an engine that runs, and how it is reached
 mod places; // every text by its place
 mod workload; // a workload as the form shows it
 
+pub use endpoint::{EndpointDraft, named};
 pub use workload::{LengthsDraft, WorkloadDraft};
 
 use std::collections::BTreeMap;
 
-use measure::study::{
-    Api, ConfigurationSpec, Connection, Endpoint, EngineSpec, PointLength, StudySpec, Turn,
-};
+use measure::study::{Api, ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
 use measure::workload::DataKind;
 
 /// A study to be.
@@ -55,31 +55,6 @@ pub struct Draft {
     pub slo: String,
     /// The configurations, baseline first.
     pub configurations: Vec<ConfigurationDraft>,
-}
-
-/// An endpoint to be.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EndpointDraft {
-    /// Base URL.
-    pub url: String,
-    /// The dialect's name.
-    pub api: String,
-    /// The model.
-    pub model: String,
-    /// Environment variable that holds the key; empty for none.
-    pub api_key_env: String,
-    /// Stored secret that holds it; empty for none.
-    pub api_key_secret: String,
-    /// Extra headers, one `Name: value` a line.
-    pub headers: String,
-    /// The certificate authority's file; empty for the system's authorities.
-    pub ca_file: String,
-    /// `on` where every certificate is believed.
-    pub insecure: String,
-    /// `on` for HTTP/2.
-    pub http2: String,
-    /// The proxy; empty for none.
-    pub proxy: String,
 }
 
 /// A configuration to be.
@@ -170,60 +145,6 @@ fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
     match engine {
         EngineSpec::Simulator { preset } => ("simulator", preset.clone(), fresh),
         EngineSpec::Endpoint(endpoint) => ("endpoint", "small-fast".into(), endpoint.into()),
-    }
-}
-
-impl EndpointDraft {
-    /// How it is reached.
-    pub fn connection(&self) -> Connection {
-        Connection {
-            ca_file: named(&self.ca_file),
-            insecure: self.insecure == "on",
-            http2: self.http2 == "on",
-            proxy: named(&self.proxy),
-        }
-    }
-}
-
-/// What a field says; nothing where it is empty.
-pub fn named(text: &str) -> Option<String> {
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-impl From<&Endpoint> for EndpointDraft {
-    fn from(endpoint: &Endpoint) -> Self {
-        let Endpoint {
-            url,
-            api,
-            model,
-            api_key_env,
-            api_key_secret,
-            headers,
-            connection,
-        } = endpoint;
-        let Connection {
-            ca_file,
-            insecure,
-            http2,
-            proxy,
-        } = connection;
-        let switch = |on: bool| if on { "on" } else { "" }.to_owned();
-        Self {
-            url: url.clone(),
-            api: api.name().into(),
-            model: model.clone(),
-            api_key_env: api_key_env.clone().unwrap_or_default(),
-            api_key_secret: api_key_secret.clone().unwrap_or_default(),
-            ca_file: ca_file.clone().unwrap_or_default(),
-            insecure: switch(*insecure),
-            http2: switch(*http2),
-            proxy: proxy.clone().unwrap_or_default(),
-            headers: headers
-                .iter()
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect::<Vec<_>>()
-                .join("\n"),
-        }
     }
 }
 
