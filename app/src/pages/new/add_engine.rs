@@ -228,8 +228,8 @@ fn Address(typed: Typed, asked: Asked, secrets: Secrets) -> impl IntoView {
                 "Probe"
             </button>
         </div>
+        <SelectField id="add.api" label="Dialect" bind=typed.text(|it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) />
         <div class="columns">
-            <SelectField id="add.api" label="Dialect" bind=typed.text(|it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) />
             <TextField id="add.key" label="API key variable" bind=typed.text(|it| &it.api_key_env, |it| &mut it.api_key_env) placeholder="none" hint="An environment variable of the studio's server whose name ends in _API_KEY. The key itself is never stored." error=asked.error(&["api_key_env"], false) />
             <SelectField id="add.secret" label="Stored API key" bind=typed.text(|it| &it.api_key_secret, |it| &mut it.api_key_secret) options=Signal::derive(kept) hint="In place of a variable: kept on the server with “goodput secret set NAME --for URL”." error=asked.error(&["api_key_secret"], false) />
         </div>

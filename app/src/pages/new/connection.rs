@@ -43,12 +43,14 @@ pub fn ConnectionFields(
     view! {
         <details class="more" prop:open=move || opened.get()>
             <summary>"Connection" <span class="muted">{shared(move || words.with(|words| format!(" {words}")))}</span></summary>
-            <div class="columns">
-                <TextField id=ca_file label="CA file" bind=part(bind, |it| &it.ca_file, |it| &mut it.ca_file) placeholder="none" hint="A PEM file in the folder certificates of the studio's data directory, believed beside the system's authorities." error=wrong_trust />
-                <TextField id=proxy label="HTTP proxy" keyboard="url" bind=part(bind, |it| &it.proxy, |it| &mut it.proxy) placeholder="none" hint="http://host:port, without a password." error=wrong_proxy />
+            <div class="stack">
+                <div class="columns">
+                    <TextField id=ca_file label="CA file" bind=part(bind, |it| &it.ca_file, |it| &mut it.ca_file) placeholder="none" hint="A PEM file in the folder certificates of the studio's data directory, believed beside the system's authorities." error=wrong_trust />
+                    <TextField id=proxy label="HTTP proxy" keyboard="url" bind=part(bind, |it| &it.proxy, |it| &mut it.proxy) placeholder="none" hint="http://host:port, without a password." error=wrong_proxy />
+                </div>
+                <CheckField id=http2 label="HTTP/2, and nothing else" bind=switch(bind, |it| &it.http2, |it| &mut it.http2) />
+                <CheckField id=insecure label="Believe every certificate: what is measured is marked insecure" bind=switch(bind, |it| &it.insecure, |it| &mut it.insecure) />
             </div>
-            <CheckField id=http2 label="HTTP/2, and nothing else" bind=switch(bind, |it| &it.http2, |it| &mut it.http2) />
-            <CheckField id=insecure label="Believe every certificate: what is measured is marked insecure" bind=switch(bind, |it| &it.insecure, |it| &mut it.insecure) />
         </details>
     }
     .erased()
