@@ -36,7 +36,8 @@ mod warmup; // before the clock
 
 pub use engine::{Engine, EngineError, EngineOptions, Key, Wire};
 pub use plan::{
-    Body, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId, Rows,
+    Body, InputTokens, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId,
+    Rows,
 };
 pub use probe::{NoModels, Probe, ProbeError, TrialError, probe, quirks, reset_prefix_cache};
 pub use progress::{Observer, Progress};

@@ -8,7 +8,7 @@ use measure::summary::Discipline;
 use measure::units::Nanos;
 
 pub use body::Body;
-pub use made::{LengthSource, Made, Rows};
+pub use made::{InputTokens, LengthSource, Made, Rows};
 
 mod body; // the bytes of a request, now or later
 mod made; // what the prompts were made of

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use measure::request::RequestRecord;
 use measure::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,39 @@ pub struct Made {
     /// The part of the point in which load is steady, where its beginning or end is left out of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_ns: Option<(Nanos, Nanos)>,
+    /// Input tokens of the requests that went well: how many were meant, and how many the engine counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<InputTokens>,
+}
+
+/// Input tokens that were meant, and those that the engine counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputTokens {
+    /// As planned, without the chat template.
+    pub meant: u64,
+    /// By the engine's usage, all included.
+    pub counted: u64,
+    /// Requests of which the engine told.
+    pub requests: u64,
+}
+
+impl InputTokens {
+    /// Of these records; `None` where the engine told of none.
+    pub fn of(records: &[RequestRecord]) -> Option<Self> {
+        let told = records.iter().filter(|record| record.is_ok());
+        let told = told.filter_map(|it| Some((it.input_tokens_planned, it.prompt_tokens?)));
+        let none = Self {
+            meant: 0,
+            counted: 0,
+            requests: 0,
+        };
+        let all = told.fold(none, |sum, (meant, counted)| Self {
+            meant: sum.meant + u64::from(meant),
+            counted: sum.counted + u64::from(counted),
+            requests: sum.requests + 1,
+        });
+        (0 < all.requests).then_some(all)
+    }
 }
 
 impl Made {
@@ -73,6 +107,11 @@ impl Made {
         if let Some(tokens) = self.template_tokens {
             notes.push(format!(
                 "The chat template adds {tokens} tokens to a prompt."
+            ));
+        }
+        if let Some(InputTokens { meant, counted, .. }) = self.input_tokens {
+            notes.push(format!(
+                "{meant} input tokens were meant, the engine counted {counted}."
             ));
         }
         if let Some(rows) = &self.rows {
@@ -118,6 +157,11 @@ mod tests {
         let made = Made {
             length_source: LengthSource::Tokenizer,
             template_tokens: Some(7),
+            input_tokens: Some(InputTokens {
+                meant: 90,
+                counted: 97,
+                requests: 1,
+            }),
             rows: Some(Rows {
                 usable: 3,
                 used: 3,
@@ -132,6 +176,7 @@ mod tests {
         for part in [
             "tokenizer given",
             "adds 7 tokens",
+            "90 input tokens were meant, the engine counted 97",
             "3 of 3 usable",
             "7 requests repeat",
             "2 later turns",

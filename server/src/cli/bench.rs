@@ -19,7 +19,8 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Engine, EngineError, EngineOptions, Observer, PointPlan, PointRun, PointSpec, ProbeError, Wire,
+    Engine, EngineError, EngineOptions, InputTokens, Observer, PointPlan, PointRun, PointSpec,
+    ProbeError, Wire,
 };
 use measure::study::{Api, Endpoint};
 use measure::units::Seed;
@@ -108,6 +109,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let counted = made
         .steady_ns
         .map_or(&run.records[..], |window| run.within(window));
+    made.input_tokens = InputTokens::of(counted);
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());
     let level = args.traffic.level(&workload);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, Progress};
-use load::{Made, Observer, PointRun, reset_prefix_cache, run_point};
+use load::{InputTokens, Made, Observer, PointRun, reset_prefix_cache, run_point};
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::score::{Score, encode};
@@ -155,8 +155,10 @@ impl Run<'_> {
     async fn finish(&mut self, index: usize, run: PointRun, made: Made) -> Result<(), Halt> {
         let started_ms = run.started_unix_ms;
         let steady = self.steady(index, &run)?;
+        let counted = steady.map_or(&run.records[..], |window| run.within(window));
         let made = Made {
             steady_ns: steady,
+            input_tokens: InputTokens::of(counted),
             ..made
         };
         let Measured {
