@@ -271,7 +271,12 @@ fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, Strin
         .map_or("the engine does not say".into(), |tokens| {
             format!("{} tokens", format::count(tokens))
         });
-    let prompts = notes.join(" ");
+    let per_chunk = summary.tokens_per_chunk.map_or("–".into(), format::number);
+    // Points of before say nothing of it.
+    let prompts = match notes {
+        [] => "–".into(),
+        notes => notes.join(" "),
+    };
     [
         ("Duration", summary.duration.to_string()),
         (
@@ -298,20 +303,10 @@ fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, Strin
                 format::count(summary.input_tokens)
             ),
         ),
-        (
-            "Prompts",
-            if prompts.is_empty() {
-                "–".into()
-            } else {
-                prompts
-            },
-        ),
+        ("Prompts", prompts),
         ("From the prefix cache", cached),
         ("Most in flight", summary.max_in_flight.to_string()),
-        (
-            "Tokens per chunk",
-            summary.tokens_per_chunk.map_or("–".into(), format::number),
-        ),
+        ("Tokens per chunk", per_chunk),
     ]
     .map(|(term, what)| (term.to_owned(), what))
     .to_vec()

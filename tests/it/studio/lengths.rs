@@ -82,7 +82,7 @@ async fn what_the_first_engine_counted_holds_for_all() {
         for later in [&other, &quiet] {
             assert_eq!(later.prompts(OUTPUT.into()), prompts);
         }
-        assert_eq!(planned(&*studio, &view).await?, [60; 60]);
+        assert_eq!(planned(&studio, &view).await?, [60; 60]);
         for index in 0..3 {
             let (source, template) = ("input lengths", "template tokens");
             assert_eq!(

@@ -117,14 +117,26 @@ impl Default for WorkloadDraft {
 
 impl From<&Workload> for WorkloadDraft {
     fn from(workload: &Workload) -> Self {
-        let rest = Self::default();
         if !has_fields(workload) {
             return Self {
                 kind: "given".into(),
                 given: Some(workload.clone()),
-                ..rest
+                ..Self::default()
             };
         }
+        match workload {
+            Workload::ShareGptShaped { .. } | Workload::ShareGptFile { .. } => {
+                Self::conversations(workload)
+            }
+            _ => Self::single(workload),
+        }
+    }
+}
+
+impl WorkloadDraft {
+    /// Sessions of several turns.
+    fn conversations(workload: &Workload) -> Self {
+        let rest = Self::default();
         match workload {
             Workload::ShareGptShaped {
                 scale,
@@ -161,6 +173,14 @@ impl From<&Workload> for WorkloadDraft {
                 repeats: yes(*repeats),
                 ..rest
             },
+            _ => rest,
+        }
+    }
+
+    /// Single requests.
+    fn single(workload: &Workload) -> Self {
+        let rest = Self::default();
+        match workload {
             Workload::Synthetic { input, output } => Self {
                 kind: "synthetic".into(),
                 input: input.into(),
@@ -190,7 +210,7 @@ impl From<&Workload> for WorkloadDraft {
                 most: text(trace.max_context),
                 ..rest
             },
-            Workload::SharedPrefix { .. } => rest,
+            _ => rest,
         }
     }
 }
