@@ -6,6 +6,7 @@ mod bench; // goodput bench
 #[cfg(feature = "browser")]
 mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
+mod fields; // what requests say
 mod honesty; // every failure is told, and told rightly
 mod pages; // what people typed is text in them
 mod reach; // encrypted, over HTTP/2, through a proxy, with a stored key

@@ -1,5 +1,6 @@
 //! What an endpoint's requests may say: engines differ in the fields that they know, and some refuse the others.
 
+use measure::study::Api;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The fields that an endpoint is sent beside model and prompt. The default suits engines that ignore what they do not
@@ -47,6 +48,17 @@ impl Default for Quirks {
 }
 
 impl Quirks {
+    /// What of this a dialect has no field for and which is not there by itself; `None` where it can say everything.
+    pub fn unsayable(self, api: Api) -> Option<&'static str> {
+        let openai = matches!(api, Api::OpenAiChat | Api::OpenAiCompletions);
+        let min_tokens = openai || api == Api::SglangGenerate;
+        match () {
+            () if self.min_tokens && !min_tokens => Some("min_tokens"),
+            () if self.continuous_usage && !openai => Some("continuous_usage_stats"),
+            () => None,
+        }
+    }
+
     /// These without the field that a refusal names; `None` when it names none that is sent.
     pub fn without(self, refusal: &str) -> Option<Self> {
         let by_completion = self.limit == Limit::MaxCompletionTokens;

@@ -69,11 +69,16 @@ fn key_mend(key: Option<&str>) -> String {
 
 /// Finds out what an endpoint's requests may say, within `limit` for each of a few small requests. An engine that is
 /// silent, busy or broken is no matter of fields: what it does is for the run to tell.
-async fn trial(endpoint: &Endpoint, wire: Wire, limit: Duration) -> Result<Quirks, TrialError> {
+async fn trial(
+    endpoint: &Endpoint,
+    wire: Wire,
+    limit: Duration,
+    wish: Quirks,
+) -> Result<Quirks, TrialError> {
     let asker = Asker::made(endpoint, wire, limit)
         .await
         .map_err(TrialError::Endpoint)?;
-    let mut quirks = Quirks::default();
+    let mut quirks = wish;
     for _ in 0..TRIES {
         let tried = asker.try_once(endpoint, quirks, limit).await?;
         let Some(record) = tried else { break };
@@ -94,12 +99,17 @@ async fn trial(endpoint: &Endpoint, wire: Wire, limit: Duration) -> Result<Quirk
     Ok(quirks)
 }
 
-/// What an endpoint's requests may say. Engines that are known ignore what they do not know; any other is tried.
-pub async fn quirks(endpoint: &Endpoint, wire: Wire, probe: &Probe) -> Result<Quirks, TrialError> {
+/// What of a wish an endpoint's requests may say. Engines that are known ignore what they do not know; any other is tried.
+pub async fn quirks(
+    endpoint: &Endpoint,
+    wire: Wire,
+    probe: &Probe,
+    wish: Quirks,
+) -> Result<Quirks, TrialError> {
     if probe.engine == super::UNKNOWN && !super::listing::is_foreign(endpoint.api) {
-        trial(endpoint, wire, TRIAL_LIMIT).await
+        trial(endpoint, wire, TRIAL_LIMIT, wish).await
     } else {
-        Ok(Quirks::default())
+        Ok(wish)
     }
 }
 

@@ -26,7 +26,7 @@ async fn trial(
     let endpoint = Endpoint::new(server.url(), Api::OpenAiCompletions, "m");
     let found = probe(&endpoint, Wire::default(), Duration::from_secs(5)).await;
     let found = found.expect("an engine");
-    let quirks = quirks(&endpoint, Wire::default(), &found).await;
+    let quirks = quirks(&endpoint, Wire::default(), &found, Quirks::default()).await;
     (quirks, server.seen.posts.load(SeqCst))
 }
 

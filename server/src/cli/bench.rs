@@ -1,5 +1,6 @@
 //! `goodput bench`: one point, without a server.
 
+mod fields; // what requests say beside the usual
 mod key; // whose key is sent
 mod lengths; // who counts tokens
 mod out; // where the JSON goes
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
 use crate::studio::engines::base_url;
+use fields::FieldArgs;
 use key::KeyArgs;
 use lengths::LengthArgs;
 use out::Out;
@@ -55,6 +57,8 @@ pub(super) struct BenchArgs {
     model: Option<String>,
     #[command(flatten)]
     traffic: Traffic,
+    #[command(flatten)]
+    fields: FieldArgs,
     #[command(flatten)]
     lengths: LengthArgs,
     /// Everything random follows from it
@@ -92,6 +96,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let workload = args.traffic.workload().map_err(bad)?;
     let bounds = args.traffic.bounds(&workload).map_err(bad)?;
     check_url(&args.url).map_err(bad)?;
+    args.fields.check(args.api).map_err(bad)?;
     let out = args.json.as_deref().map(Out::check).transpose();
     let out = out.map_err(bad)?;
     let (endpoint, wire, quirks) = args.endpoint().await?;
@@ -168,7 +173,7 @@ impl BenchArgs {
         if self.no_probe {
             let named = !endpoint.model.is_empty();
             return if named {
-                Ok((endpoint, wire, Quirks::default()))
+                Ok((endpoint, wire, self.fields.wish()))
             } else {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
@@ -178,9 +183,11 @@ impl BenchArgs {
             .map_err(probe_failed)?;
         endpoint.model = choose(self.model.as_deref(), &probe.models)
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
-        let quirks = load::quirks(&endpoint, wire.clone(), &probe)
+        let quirks = load::quirks(&endpoint, wire.clone(), &probe, self.fields.wish())
             .await
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
+        let kept = self.fields.are_kept(quirks);
+        kept.map_err(|error| Failure::new(NOT_USABLE, error))?;
         Ok((endpoint, wire, quirks))
     }
 }

@@ -56,7 +56,7 @@ impl Run<'_> {
         let endpoint = with_model(endpoint, &probe)?;
         check_declared(&spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
-        let quirks = load::quirks(&endpoint, wire.clone(), &probe)
+        let quirks = load::quirks(&endpoint, wire.clone(), &probe, Quirks::default())
             .await
             .map_err(refused)?;
         let engine = self.connect(endpoint.clone(), wire.clone()).await?;
