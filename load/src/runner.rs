@@ -21,7 +21,7 @@ use crate::limits::{self, Ports};
 use crate::plan::PointPlan;
 use crate::pool::STREAMS;
 use crate::progress::{Camera, Gauges, Observer};
-use crate::session::{Point, Ran, Runner, Waiting, reins};
+use crate::session::{Point, Runner, Waiting, reins};
 use crate::shard::Shard;
 use crate::warmup;
 
@@ -180,7 +180,7 @@ fn begin(engine: &Engine, plan: PointPlan) -> Point {
 
 /// The threads' work on a point, and what gives each session of it up.
 struct Running {
-    sessions: futures_util::future::JoinAll<oneshot::Receiver<Vec<Ran>>>,
+    sessions: futures_util::future::JoinAll<oneshot::Receiver<Vec<RequestRecord>>>,
     tell: Vec<oneshot::Sender<&'static str>>,
     point: Arc<Point>,
 }
@@ -234,7 +234,7 @@ async fn follow(
     watch: &dyn Observer,
     stop: &CancellationToken,
     drain: Duration,
-) -> Result<(Vec<Ran>, bool), PointError> {
+) -> Result<(Vec<Vec<RequestRecord>>, bool), PointError> {
     let mut camera = Camera::new();
     let mut ticks = tokio::time::interval(TICK);
     let mut stopped = false;
@@ -243,9 +243,8 @@ async fn follow(
         tokio::select! {
             ran = &mut running.sessions => {
                 watch.progress(camera.picture(&point.gauges, point.clock.now()));
-                let ran: Result<Vec<Vec<Ran>>, _> = ran.into_iter().collect();
-                let ran = ran.map_err(|_| PointError::Lost)?;
-                return Ok((ran.into_iter().flatten().collect(), stopped));
+                let ran: Result<Vec<_>, _> = ran.into_iter().collect();
+                return Ok((ran.map_err(|_| PointError::Lost)?, stopped));
             }
             () = stop.cancelled(), if !stopped => {
                 stopped = true;
@@ -318,20 +317,25 @@ async fn check_limits(engine: &Engine, streams: usize) -> Result<(), PointError>
     }
 }
 
-/// One record per planned request, in schedule order; sessions that never ran are filled in.
-fn in_order(point: &Point, ran: Vec<Ran>, why: &'static str) -> Vec<RequestRecord> {
+/// One record per planned request, in schedule order; sessions that never ran are filled in. Records of one thread stay
+/// where they are, so that a long run is not in memory twice.
+fn in_order(point: &Point, ran: Vec<Vec<RequestRecord>>, why: &'static str) -> Vec<RequestRecord> {
+    let joined = ran.into_iter().reduce(|mut all, of_thread| {
+        all.extend(of_thread);
+        all
+    });
+    let mut all = joined.unwrap_or_default();
     let mut have = vec![0; point.sessions.len()];
-    let mut all: Vec<RequestRecord> = Vec::with_capacity(point.sessions.len());
-    for (index, records) in ran {
-        have[index] = records.len();
-        all.extend(records);
+    for record in &all {
+        have[record.session as usize] += 1;
     }
     for (index, have) in have.into_iter().enumerate() {
         if have < point.sessions[index].count {
             all.extend(point.missing(index, have, why));
         }
     }
-    all.sort_by_key(|record| (record.scheduled, record.session, record.turn));
+    // No two are alike, and a stable sort would need room of its own.
+    all.sort_unstable_by_key(|record| (record.scheduled, record.session, record.turn));
     all
 }
 

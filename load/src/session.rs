@@ -72,9 +72,6 @@ enum Unsent {
     PointIsOver,
 }
 
-/// A session's index and its records.
-pub(crate) type Ran = (usize, Vec<RequestRecord>);
-
 /// A point on one thread.
 #[derive(Clone)]
 pub(crate) struct Runner {
@@ -94,7 +91,12 @@ impl Runner {
     }
 
     /// Runs a session to its end. Its first turn is due at `start`.
-    pub(crate) async fn session(&self, index: usize, start: Nanos, give_up: &mut GiveUp) -> Ran {
+    pub(crate) async fn session(
+        &self,
+        index: usize,
+        start: Nanos,
+        give_up: &mut GiveUp,
+    ) -> Vec<RequestRecord> {
         let point = &self.point;
         let mut turns = point.sessions[index].take().into_iter().enumerate();
         let mut records: Vec<RequestRecord> = Vec::with_capacity(turns.len());
@@ -130,7 +132,7 @@ impl Runner {
                 records.extend(turns.by_ref().map(skip));
             }
         }
-        (index, records)
+        records
     }
 
     /// Waits for the turn's moment and a place, then runs it.
@@ -180,16 +182,23 @@ impl Runner {
     }
 
     /// Closed loop: each stream takes the next session as soon as its own has ended.
-    pub(crate) async fn closed_loop(self, streams: Vec<GiveUp>) -> Vec<Ran> {
+    pub(crate) async fn closed_loop(self, streams: Vec<GiveUp>) -> Vec<RequestRecord> {
+        // Who takes how many is not known: room that is never used is none.
+        let counts = self.point.sessions.iter().map(|session| session.count);
+        self.starts.expect(counts.sum());
         let running = streams
             .into_iter()
             .map(|give_up| tokio::task::spawn_local(self.clone().stream(give_up)));
-        let running: Vec<JoinHandle<Vec<Ran>>> = running.collect();
-        all(running).await.into_iter().flatten().collect()
+        let running: Vec<JoinHandle<()>> = running.collect();
+        for stream in running {
+            // One that panicked has left what it had.
+            let _ = stream.await;
+        }
+        self.starts.kept()
     }
 
-    async fn stream(self, mut give_up: GiveUp) -> Vec<Ran> {
-        let (point, mut ran) = (&self.point, Vec::new());
+    async fn stream(self, mut give_up: GiveUp) {
+        let point = &self.point;
         self.local.timer.until(point.clock, Nanos::ZERO).await;
         // A stream is free from the moment it runs: a thousand of them start over some milliseconds, as they would at a
         // thousand users. Later the slot comes free when its session has ended.
@@ -204,10 +213,10 @@ impl Runner {
                 break;
             }
             point.begun(index, free);
-            ran.push(self.session(index, free, &mut give_up).await);
+            let records = self.session(index, free, &mut give_up).await;
             free = point.clock.now();
+            self.starts.keep(records);
         }
-        ran
     }
 }
 
@@ -281,15 +290,6 @@ fn lost(session: usize, turn: usize) -> PlannedRequest {
         think: Nanos::ZERO,
         not_before: Nanos::ZERO,
     }
-}
-
-/// The results of tasks. One that panicked has none.
-async fn all<T>(running: Vec<JoinHandle<T>>) -> Vec<T> {
-    let mut results = Vec::with_capacity(running.len());
-    for task in running {
-        results.extend(task.await.ok());
-    }
-    results
 }
 
 fn never_sent(api: Api, asked: Asked, why: &'static str) -> RequestRecord {

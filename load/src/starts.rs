@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
+use measure::request::RequestRecord;
 use measure::units::Nanos;
 use tokio::sync::mpsc;
 
 use crate::exchange::GiveUp;
-use crate::session::{Ran, Runner};
+use crate::session::Runner;
 use crate::timer::Alarm;
 
 /// The sessions of one thread that have not begun, in the order of their moments, and what became of the others.
@@ -21,8 +22,9 @@ pub(crate) struct Starts {
     /// When the next one is due: all that a request looks at.
     next: Cell<Option<Nanos>>,
     waiting: RefCell<VecDeque<(usize, Nanos, GiveUp)>>,
-    /// What sessions left when they ended: a task that is waited for would keep the room of its whole run.
-    ran: RefCell<Vec<Ran>>,
+    /// What sessions left when they ended: a task that is waited for would keep the room of its whole run. Its room is
+    /// taken before the first begins, so that it never grows.
+    ran: RefCell<Vec<RequestRecord>>,
     /// Held by every session that runs, and here as long as more may begin.
     running: RefCell<Option<mpsc::Sender<()>>>,
 }
@@ -31,6 +33,21 @@ impl Starts {
     fn fill(&self, sessions: impl Iterator<Item = (usize, Nanos, GiveUp)>) {
         self.waiting.borrow_mut().extend(sessions);
         self.look();
+    }
+
+    /// Takes room for so many records.
+    pub(crate) fn expect(&self, records: usize) {
+        self.ran.borrow_mut().reserve_exact(records);
+    }
+
+    /// Keeps what a session has left.
+    pub(crate) fn keep(&self, records: Vec<RequestRecord>) {
+        self.ran.borrow_mut().extend(records);
+    }
+
+    /// All that was kept.
+    pub(crate) fn kept(&self) -> Vec<RequestRecord> {
+        self.ran.take()
     }
 
     fn look(&self) {
@@ -75,7 +92,9 @@ impl Runner {
         self,
         sessions: Vec<(usize, GiveUp)>,
         mut give_up: GiveUp,
-    ) -> Vec<Ran> {
+    ) -> Vec<RequestRecord> {
+        let count = |(index, _): &(usize, GiveUp)| self.point.sessions[*index].count;
+        self.starts.expect(sessions.iter().map(count).sum());
         let (running, mut all_gone) = mpsc::channel(1);
         self.starts.running.replace(Some(running));
         let alarm = Alarm::new();
@@ -98,7 +117,7 @@ impl Runner {
         self.starts.running.take();
         // Nobody sends: this is the end of the last session, one that panicked included.
         let _ = all_gone.recv().await;
-        self.starts.ran.take()
+        self.starts.kept()
     }
 
     /// Starts a session, and takes it as far as it gets without waiting: its first request is under way before anything
@@ -110,8 +129,8 @@ impl Runner {
         self.point.begun(index, start);
         let (runner, running) = (self.clone(), self.starts.running.borrow().clone());
         let mut session: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
-            let ran = runner.session(index, start, &mut give_up).await;
-            runner.starts.ran.borrow_mut().push(ran);
+            let records = runner.session(index, start, &mut give_up).await;
+            runner.starts.keep(records);
             drop(running);
         });
         // Its task asks again at once, so that nobody needs to be woken for this first time.
