@@ -5,20 +5,23 @@ use std::time::Duration;
 use load::dialect::{Asked, End, Flow, Head, Stream};
 use measure::request::RequestRecord;
 use measure::units::Nanos;
+use proptest::prelude::*;
 
 use crate::case::{Case, Close, Times, all};
 
 /// How the bytes of a stream reach the client.
 #[derive(Clone, Copy, Debug)]
-enum Cut {
+enum Cut<'a> {
     AsRecorded,
     /// Each segment in pieces of so many bytes, all at its moment.
     Pieces(usize),
     /// Everything at the last segment's moment.
     Joined,
+    /// Everything in pieces of these sizes, again and again, wherever segments end; each with its wait in milliseconds.
+    Anyhow(&'a [(usize, u64)]),
 }
 
-fn play(case: &Case, cut: Cut) -> (RequestRecord, Vec<(String, String)>) {
+fn play(case: &Case, cut: Cut<'_>) -> (RequestRecord, Vec<(String, String)>) {
     let mut stream = Stream::new(case.api, true, 8);
     let header = |name: &str| case.headers.get(name).map(String::as_str);
     stream.head(
@@ -38,12 +41,17 @@ fn play(case: &Case, cut: Cut) -> (RequestRecord, Vec<(String, String)>) {
         match cut {
             Cut::AsRecorded => reads.push((at, bytes)),
             Cut::Pieces(size) => reads.extend(bytes.chunks(size).map(|piece| (at, piece.to_vec()))),
-            Cut::Joined if reads.is_empty() => reads.push((at, bytes)),
-            Cut::Joined => {
+            Cut::Joined | Cut::Anyhow(_) if reads.is_empty() => reads.push((at, bytes)),
+            Cut::Joined | Cut::Anyhow(_) => {
                 reads[0].0 = at;
                 reads[0].1.extend(bytes);
             }
         }
+    }
+    if let Cut::Anyhow(pieces) = cut {
+        let whole = reads.pop().map(|(_, bytes)| bytes).unwrap_or_default();
+        reads = anyhow(&whole, pieces);
+        at = reads.last().map_or(at, |(last, _)| *last);
     }
     let done = reads
         .iter()
@@ -74,8 +82,24 @@ fn play(case: &Case, cut: Cut) -> (RequestRecord, Vec<(String, String)>) {
     )
 }
 
+/// All bytes in pieces of these sizes, each after its wait.
+fn anyhow(whole: &[u8], pieces: &[(usize, u64)]) -> Vec<(Nanos, Vec<u8>)> {
+    let (mut rest, mut at) = (whole, Nanos::ZERO);
+    let mut reads = Vec::new();
+    for (size, wait) in pieces.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, after) = rest.split_at((*size).min(rest.len()));
+        at = at + Nanos::from_millis(*wait);
+        reads.push((at, piece.to_vec()));
+        rest = after;
+    }
+    reads
+}
+
 #[track_caller]
-fn check(cut: Cut, times: Times) {
+fn check(cut: Cut<'_>, times: Times) {
     let faults: Vec<String> = all()
         .iter()
         .flat_map(|case| {
@@ -104,6 +128,14 @@ fn a_cut_at_every_third_byte_changes_nothing() {
 #[test]
 fn joined_into_one_read_only_the_times_change() {
     check(Cut::Joined, Times::Ignored);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_cutting_changes_times_only(pieces in prop::collection::vec((prop_oneof![1usize..6, 1usize..400, 1usize..20_000], 0u64..40), 1..40)) {
+        check(Cut::Anyhow(&pieces), Times::Ignored);
+    }
 }
 
 #[test]

@@ -80,6 +80,12 @@ pub fn all(store: &Store) -> Vec<Bar> {
         Some(80.0),
         "MB",
     ));
+    bars.push(Bar::at_most(
+        "peak memory with 100,000 requests of 256 events, result file included".into(),
+        of("memory", |run| Some(run.peak_mib * 1.048_576)),
+        Some(300.0),
+        "MB",
+    ));
     bars.push(ten_thousand(store));
     bars.push(honesty(store));
     bars

@@ -15,13 +15,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Input tokens of each request.
 pub const PROMPT_TOKENS: u32 = 128;
 /// No run takes longer.
 const LIMIT: Duration = Duration::from_secs(300);
+/// The same where a run is long on purpose.
+const LONG_LIMIT: Duration = Duration::from_secs(1200);
 
 /// Who makes the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -146,6 +148,9 @@ pub fn measure(
         .stderr(File::create(log.with_extension("err"))?)
         .spawn()
         .with_context(|| format!("cannot start {}", client.name()))?;
+    if scenario.memory_only {
+        return memory_alone(&mut child, scenario, &log);
+    }
     let seen = watch::follow(&mut child, LIMIT)?;
     let mut requests = server.end()?;
     // Others try one request first.
@@ -167,6 +172,20 @@ pub fn measure(
         measured.honesty = Some(honesty::check(&said, &requests, scenario.requests as usize));
     }
     Ok(measured)
+}
+
+/// What a run takes in memory, its result written and thrown away.
+fn memory_alone(child: &mut Child, scenario: &Scenario, log: &Path) -> anyhow::Result<Measured> {
+    let seen = watch::follow(child, LONG_LIMIT)?;
+    if !seen.succeeded {
+        let said = last_words(log);
+        bail!("{} did not come to its end; it said: {said}", scenario.name);
+    }
+    Ok(Measured {
+        peak_mib: seen.peak_bytes as f64 / f64::from(1 << 20),
+        events: u64::from(scenario.requests) * u64::from(scenario.tokens),
+        ..Measured::default()
+    })
 }
 
 fn last_words(log: &Path) -> String {

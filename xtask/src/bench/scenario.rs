@@ -27,6 +27,8 @@ pub struct Scenario {
     /// Share of requests in which something goes wrong on purpose.
     pub faults: f64,
     pub quick: bool,
+    /// Its result is looked at for its size alone: the truth about so many events would fill the judge's own memory.
+    pub memory_only: bool,
     who: Who,
 }
 
@@ -53,6 +55,7 @@ const COMMON: Scenario = Scenario {
     blast: false,
     faults: 0.0,
     quick: false,
+    memory_only: false,
     who: Who::Everybody,
 };
 
@@ -78,7 +81,7 @@ const fn streams(key: &'static str, name: &'static str, streams: u32, requests: 
 }
 
 /// All of them. Streams are sized so that a run takes seconds and the server stays below its own limit.
-pub const SCENARIOS: [Scenario; 12] = [
+pub const SCENARIOS: [Scenario; 13] = [
     rate("rate-20", "Poisson, 20 req/s", 20.0, 200),
     Scenario {
         quick: true,
@@ -147,6 +150,19 @@ pub const SCENARIOS: [Scenario; 12] = [
             "faults",
             "100,000 requests, three in ten go wrong on purpose",
             512,
+            100_000,
+        )
+    },
+    Scenario {
+        ttft_ms: 2.0,
+        itl_ms: 1.0,
+        tokens: 256,
+        memory_only: true,
+        who: Who::Instrument,
+        ..streams(
+            "memory",
+            "100,000 requests of 256 events, what they take in memory",
+            128,
             100_000,
         )
     },
