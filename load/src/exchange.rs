@@ -1,15 +1,13 @@
 //! One request and its response, timed.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
-use std::time::{Duration, Instant};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use measure::request::RequestRecord;
 use measure::units::Nanos;
 use tokio::sync::oneshot;
-use tokio::time::Sleep;
 
 use crate::clock::Clock;
 use crate::connect::ConnectError;
@@ -20,6 +18,8 @@ use crate::plan::PlannedRequest;
 use crate::pool::Pool;
 use crate::progress::Gauges;
 use crate::starts::Due;
+use crate::timer::Timer;
+use crate::vigil::Vigil;
 
 /// How long a finished response may take to end, so that its connection can be used again, before that happens behind
 /// the back of the next request.
@@ -65,6 +65,7 @@ pub(crate) struct Habits {
 pub(crate) struct Lane<'a> {
     pub habits: Habits,
     pub pool: &'a Rc<Pool>,
+    pub timer: &'a Timer,
     pub clock: Clock,
     pub gauges: &'a Gauges,
     /// What else may have come due while a request was read.
@@ -154,12 +155,13 @@ impl Reading<'_> {
 
     async fn exchange(&mut self, mut link: Link, call: Call, give_up: &mut GiveUp) {
         link.follow(self.lane.clock);
+        let mut vigil = Vigil::new(self.lane.timer, self.lane.habits.idle_timeout, give_up);
         let sent = self.lane.clock.now();
         self.sent = Some(sent);
-        if !self.head(&mut link, call, sent, give_up).await {
+        if !self.head(&mut link, call, sent, &mut vigil).await {
             return;
         }
-        if self.body(&mut link, sent, give_up).await == Flow::Done {
+        if self.body(&mut link, sent, &mut vigil).await == Flow::Done {
             settle(Rc::clone(self.lane.pool), link).await;
         }
     }
@@ -170,9 +172,9 @@ impl Reading<'_> {
         link: &mut Link,
         call: Call,
         sent: Nanos,
-        give_up: &mut GiveUp,
+        vigil: &mut Vigil<'_>,
     ) -> bool {
-        let idle = self.lane.habits.idle_timeout;
+        let since = self.lane.clock.instant(sent);
         let end = tokio::select! {
             biased;
             answer = link.send(call) => match answer {
@@ -182,8 +184,7 @@ impl Reading<'_> {
                 }
                 Err(end) => end,
             },
-            why = give_up.told() => End::Cancelled(why.into()),
-            () = tokio::time::sleep(idle) => End::Stalled(idle),
+            end = poll_fn(|cx| vigil.poll(cx, since)) => end,
         };
         self.stream.end(self.lane.clock.now(), end);
         false
@@ -200,16 +201,8 @@ impl Reading<'_> {
     }
 
     /// Reads the body; `Done` when the content came to its end, so that the connection may serve again.
-    async fn body(&mut self, link: &mut Link, sent: Nanos, give_up: &mut GiveUp) -> Flow {
+    async fn body(&mut self, link: &mut Link, sent: Nanos, vigil: &mut Vigil<'_>) -> Flow {
         let Lane { clock, gauges, .. } = *self.lane;
-        let limit = self.lane.habits.idle_timeout;
-        let idle = pin!(tokio::time::sleep(limit));
-        let mut vigil = Vigil {
-            limit,
-            give_up,
-            idle,
-            wakes: None,
-        };
         let mut last = clock.now();
         let end = poll_fn(|cx| {
             let before = last;
@@ -268,41 +261,6 @@ impl Reading<'_> {
             self.lane.gauges.first_token(moment.arrived().since(sent));
         }
         flow
-    }
-}
-
-/// Ends a body that does not end itself: when it is silent for too long, or its session is given up.
-struct Vigil<'a> {
-    limit: Duration,
-    give_up: &'a mut GiveUp,
-    /// One timer a request: what is read only moves the moment that silence counts from.
-    idle: Pin<&'a mut Sleep>,
-    /// Whom it will wake.
-    wakes: Option<Waker>,
-}
-
-impl Vigil<'_> {
-    /// Whether it will wake this task, and has not tried to by the moment.
-    fn is_set(&self, cx: &Context<'_>, moment: Instant) -> bool {
-        let wakes = self.wakes.as_ref();
-        wakes.is_some_and(|wakes| wakes.will_wake(cx.waker()))
-            && moment < self.idle.deadline().into_std()
-    }
-
-    /// Ready with the end; `last` is when something was read.
-    fn poll(&mut self, cx: &mut Context<'_>, last: Instant) -> Poll<End> {
-        self.wakes = Some(cx.waker().clone());
-        if let Poll::Ready(why) = pin!(self.give_up.told()).poll(cx) {
-            return Poll::Ready(End::Cancelled(why.into()));
-        }
-        let until = (last + self.limit).into();
-        while self.idle.as_mut().poll(cx).is_ready() {
-            if until <= tokio::time::Instant::now() {
-                return Poll::Ready(End::Stalled(self.limit));
-            }
-            self.idle.as_mut().reset(until);
-        }
-        Poll::Pending
     }
 }
 

@@ -32,6 +32,7 @@ mod starts; // each arrival at its moment
 mod timer; // absolute deadlines
 pub mod tls; // whose certificates are believed
 pub mod tokens; // how long is a text
+mod vigil; // when a request is given up
 mod warmup; // before the clock
 
 pub use engine::{Engine, EngineError, EngineOptions, Key, Wire};

@@ -172,6 +172,7 @@ impl Runner {
         let lane = Lane {
             habits: point.habits,
             pool: &self.local.pool,
+            timer: &self.local.timer,
             clock: point.clock,
             gauges: &point.gauges,
             due: self.due(),

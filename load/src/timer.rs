@@ -9,7 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use measure::units::Nanos;
@@ -78,9 +80,35 @@ struct Sleeper {
     wake: oneshot::Sender<()>,
 }
 
-/// Many deadlines: the next turns of sessions, behind one alarm.
+/// A wake-up at a moment, never before. Who drops it is forgotten.
+pub(crate) struct Wake {
+    due: Instant,
+    woken: oneshot::Receiver<()>,
+}
+
+impl Wake {
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+}
+
+impl Future for Wake {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.woken).poll(cx).map(drop)
+    }
+}
+
+/// So many sleepers are not looked through for forgotten ones.
+const FEW: usize = 1024;
+
+/// Many deadlines behind one alarm: the next turns of sessions, and the ends of requests that fell silent. The runtime's
+/// own timers would have the kernel set a timer for each wait.
 pub(crate) struct Timer {
     sleepers: RefCell<BinaryHeap<Reverse<Sleeper>>>,
+    /// Once there are so many, those that nobody waits for any more are thrown out.
+    tidy_at: Cell<usize>,
     /// What the alarm is set to.
     set: Cell<Option<Instant>>,
     sooner: Notify,
@@ -92,6 +120,7 @@ impl Timer {
         let alarm = Alarm::new()?;
         let timer = Rc::new(Self {
             sleepers: RefCell::default(),
+            tidy_at: Cell::new(FEW),
             set: Cell::new(None),
             sooner: Notify::new(),
         });
@@ -101,16 +130,31 @@ impl Timer {
 
     /// Resolves at the moment.
     pub(crate) async fn until(&self, clock: Clock, due: Nanos) {
-        let Some(left) = clock.until(due) else { return };
+        if clock.until(due).is_some() {
+            self.wake_at(clock.instant(due)).await;
+        }
+    }
+
+    /// Resolves at the instant.
+    pub(crate) fn wake_at(&self, due: Instant) -> Wake {
         let (wake, woken) = oneshot::channel();
-        let due = Instant::now() + left;
+        self.tidy();
         self.sleepers
             .borrow_mut()
             .push(Reverse(Sleeper { due, wake }));
         if self.set.get().is_none_or(|set| due < set) {
             self.sooner.notify_one();
         }
-        let _ = woken.await;
+        Wake { due, woken }
+    }
+
+    /// Keeps those that nobody waits for from being more than the others.
+    fn tidy(&self) {
+        let mut sleepers = self.sleepers.borrow_mut();
+        if self.tidy_at.get() <= sleepers.len() {
+            sleepers.retain(|Reverse(sleeper)| !sleeper.wake.is_closed());
+            self.tidy_at.set(FEW.max(2 * sleepers.len()));
+        }
     }
 
     async fn run(self: Rc<Self>, alarm: Alarm) {
@@ -133,7 +177,7 @@ impl Timer {
         let now = Instant::now();
         let mut sleepers = self.sleepers.borrow_mut();
         while let Some(Reverse(next)) = sleepers.peek() {
-            if now < next.due {
+            if now < next.due && !next.wake.is_closed() {
                 return Some(next.due);
             }
             if let Some(Reverse(due)) = sleepers.pop() {
@@ -195,6 +239,24 @@ mod tests {
         // The best of ten: other work on the machine is no fault of the alarm.
         let best = (0..10).map(|_| run(median_lag())).min().expect("ten");
         assert!(best < Duration::from_millis(1), "median lag {best:?}");
+    }
+
+    #[test]
+    fn those_that_nobody_waits_for_take_no_room() {
+        run(async {
+            let timer = Timer::start().expect("timer");
+            let later = Instant::now() + Duration::from_secs(60);
+            let kept: Vec<Wake> = (0..100 * FEW)
+                .map(|_| timer.wake_at(later))
+                .step_by(100)
+                .collect();
+            let sleepers = timer.sleepers.borrow().len();
+            assert!((FEW..=4 * FEW).contains(&sleepers), "{sleepers}");
+            drop(kept);
+            tokio::task::yield_now().await;
+            timer.wake_at(Instant::now()).await;
+            assert_eq!(timer.sleepers.borrow().len(), 0);
+        });
     }
 
     #[test]

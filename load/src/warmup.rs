@@ -12,7 +12,6 @@ use crate::connect::ConnectError;
 use crate::engine::{Calls, Engine};
 use crate::exchange::{GiveUp, Habits, Lane, asked};
 use crate::plan::PlannedRequest;
-use crate::pool::Pool;
 use crate::progress::Gauges;
 use crate::runner::PointError;
 use crate::shard::{Local, Shard};
@@ -117,7 +116,7 @@ async fn send_all(
     warmup: Vec<PlannedRequest>,
     mut give_up: GiveUp,
 ) -> Result<(), PointError> {
-    let one = |planned| one(&local.pool, habits, &calls, planned);
+    let one = |planned| one(&local, habits, &calls, planned);
     let mut answers = iter(warmup).map(one).buffer_unordered(AT_A_TIME);
     loop {
         let answer = tokio::select! {
@@ -132,7 +131,7 @@ async fn send_all(
 }
 
 async fn one(
-    pool: &Rc<Pool>,
+    local: &Local,
     habits: Habits,
     calls: &Calls,
     planned: PlannedRequest,
@@ -140,7 +139,8 @@ async fn one(
     let call = calls.call(&planned.request_id.to_string(), planned.body.bytes());
     let lane = Lane {
         habits,
-        pool,
+        pool: &local.pool,
+        timer: &local.timer,
         clock: Clock::starting_now(),
         gauges: &Gauges::new(1),
         due: None,

@@ -1,7 +1,7 @@
 //! The token-bearing events of one request, packed: a hundred thousand streams of 256 events fit in memory at once.
 //!
-//! Two columns of 32-bit differences hold the moments (the wait since the event before, and how long the event lay in
-//! the kernel before it was read); what does not fit, which is rare, stands in a list beside them.
+//! Two columns of differences hold the moments: the wait since the event before in 32 bits, and how long the event lay in
+//! the kernel before it was read in 24. What does not fit, which is rare, stands in lists beside them.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -9,8 +9,12 @@ use serde::ser::{Serialize, Serializer};
 use super::{Chunk, ChunkKind};
 use crate::units::Nanos;
 
-/// Stands for "see the list of long waits" and for "the kernel did not say".
+/// Stands for "see the list of long waits".
 const NOT_HERE: u32 = u32::MAX;
+/// Stands for "the kernel did not say".
+const UNKNOWN: Lag = Lag([u8::MAX; 3]);
+/// Stands for "see the list of long lags".
+const LONG: Lag = Lag([u8::MAX - 1, u8::MAX, u8::MAX]);
 
 /// Events in order of their reading. Pushing never allocates as long as the capacity lasts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,13 +24,32 @@ pub struct Chunks {
     last: Nanos,
     /// Nanoseconds since the event before; zero for the first.
     waits: Vec<u32>,
-    /// Nanoseconds between the kernel's receipt and the reading; empty as long as the kernel said nothing.
-    lags: Vec<u32>,
+    /// Time between the kernel's receipt and the reading; empty as long as the kernel said nothing.
+    lags: Vec<Lag>,
     /// What each carried; empty as long as all carried [`Chunks::usual`].
     notes: Vec<Note>,
     usual: Note,
     /// Waits that 32 bits do not hold (over four seconds), by place.
     long_waits: Vec<(u32, Nanos)>,
+    /// Lags that 24 bits do not hold (over 16 ms: the client was not reading), by place.
+    long_lags: Vec<(u32, Nanos)>,
+}
+
+/// Nanoseconds in three bytes, the lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lag([u8; 3]);
+
+impl Lag {
+    fn of(lag: Nanos) -> Option<Self> {
+        let [a, b, c, rest @ ..] = lag.0.to_le_bytes();
+        let short = Self([a, b, c]);
+        (rest == [0; 5] && short != UNKNOWN && short != LONG).then_some(short)
+    }
+
+    fn nanos(self) -> Nanos {
+        let Self([a, b, c]) = self;
+        Nanos(u64::from(u32::from_le_bytes([a, b, c, 0])))
+    }
 }
 
 /// What an event carried.
@@ -99,16 +122,17 @@ impl Chunks {
     }
 
     fn push_lag(&mut self, place: usize, chunk: &Chunk) {
-        let lag = chunk.at_kernel.map(|kernel| chunk.at.since(kernel).0);
+        let lag = chunk.at_kernel.map(|kernel| chunk.at.since(kernel));
         if lag.is_none() && self.lags.is_empty() {
             return;
         }
         // Where it begins to speak late, what came before it is unknown.
-        self.lags.resize(place, NOT_HERE);
-        let lag = lag.map_or(NOT_HERE, |lag| {
-            u32::try_from(lag).unwrap_or(NOT_HERE - 1).min(NOT_HERE - 1)
-        });
-        self.lags.push(lag);
+        self.lags.resize(place, UNKNOWN);
+        let short = lag.map_or(Some(UNKNOWN), Lag::of);
+        if let (Some(long), None) = (lag, short) {
+            self.long_lags.push((place as u32, long));
+        }
+        self.lags.push(short.unwrap_or(LONG));
     }
 
     fn push_note(&mut self, place: usize, note: Note) {
@@ -136,12 +160,24 @@ impl Chunks {
         }
     }
 
+    fn lag(&self, place: usize) -> Option<Nanos> {
+        match *self.lags.get(place)? {
+            UNKNOWN => None,
+            LONG => {
+                let of_place = |(long, _): &(u32, Nanos)| (*long as usize).cmp(&place);
+                let found = self.long_lags.binary_search_by(of_place).ok()?;
+                Some(self.long_lags[found].1)
+            }
+            short => Some(short.nanos()),
+        }
+    }
+
     fn chunk(&self, place: usize, at: Nanos) -> Chunk {
-        let lag = self.lags.get(place).filter(|lag| **lag != NOT_HERE);
+        let lag = self.lag(place);
         let note = self.notes.get(place).copied().unwrap_or(self.usual);
         Chunk {
             at,
-            at_kernel: lag.map(|lag| Nanos(at.0.saturating_sub(u64::from(*lag)))),
+            at_kernel: lag.map(|lag| Nanos(at.0.saturating_sub(lag.0))),
             kind: note.kind,
             tokens: note.tokens.checked_sub(1).map(u32::from),
         }
@@ -227,7 +263,12 @@ mod tests {
             4_294_967_290u64..4_294_967_300,
             0u64..1 << 40
         ];
-        let lag = proptest::option::of(prop_oneof![0u64..1_000_000, Just(0), Just(4_000_000_000)]);
+        let lag = proptest::option::of(prop_oneof![
+            0u64..1_000_000,
+            Just(0),
+            16_777_210u64..16_777_220,
+            Just(4_999_999_999)
+        ]);
         (wait, lag, 0u8..3, proptest::option::of(0u32..65_000))
     }
 
@@ -262,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_a_plain_stream_takes_eight_bytes() {
+    fn an_event_of_a_plain_stream_takes_seven_bytes() {
         let mut packed = Chunks::with_capacity(256);
         for at in 0..256 {
             packed.push(Chunk {
