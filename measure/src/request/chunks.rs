@@ -26,14 +26,27 @@ pub struct Chunks {
     waits: Vec<u32>,
     /// Time between the kernel's receipt and the reading; empty as long as the kernel said nothing.
     lags: Vec<Lag>,
-    /// What each carried; empty as long as all carried [`Chunks::usual`].
-    notes: Vec<Note>,
     usual: Note,
+    /// Most streams have none of it.
+    rare: Option<Box<Rare>>,
+}
+
+/// What the columns do not hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Rare {
+    /// What each event carried; empty as long as all carried [`Chunks::usual`].
+    notes: Vec<Note>,
     /// Waits that 32 bits do not hold (over four seconds), by place.
     long_waits: Vec<(u32, Nanos)>,
     /// Lags that 24 bits do not hold (over 16 ms: the client was not reading), by place.
     long_lags: Vec<(u32, Nanos)>,
 }
+
+static NOTHING_RARE: Rare = Rare {
+    notes: Vec::new(),
+    long_waits: Vec::new(),
+    long_lags: Vec::new(),
+};
 
 /// Nanoseconds in three bytes, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +126,7 @@ impl Chunks {
         let wait = chunk.at.since(self.last);
         let short = u32::try_from(wait.0).ok().filter(|wait| *wait != NOT_HERE);
         if short.is_none() {
-            self.long_waits.push((place as u32, wait));
+            self.rare_mut().long_waits.push((place as u32, wait));
         }
         self.waits.push(short.unwrap_or(NOT_HERE));
         self.last = self.last + wait;
@@ -130,24 +143,36 @@ impl Chunks {
         self.lags.resize(place, UNKNOWN);
         let short = lag.map_or(Some(UNKNOWN), Lag::of);
         if let (Some(long), None) = (lag, short) {
-            self.long_lags.push((place as u32, long));
+            self.rare_mut().long_lags.push((place as u32, long));
         }
         self.lags.push(short.unwrap_or(LONG));
     }
 
     fn push_note(&mut self, place: usize, note: Note) {
-        if self.notes.is_empty() && note == self.usual {
+        let usual = self.usual;
+        if self.rare().notes.is_empty() && note == usual {
             return;
         }
-        self.notes.resize(place, self.usual);
-        self.notes.push(note);
+        let notes = &mut self.rare_mut().notes;
+        notes.resize(place, usual);
+        notes.push(note);
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.as_deref().unwrap_or(&NOTHING_RARE)
+    }
+
+    fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// Gives back the room that was not needed.
     pub fn shrink_to_fit(&mut self) {
         self.waits.shrink_to_fit();
         self.lags.shrink_to_fit();
-        self.notes.shrink_to_fit();
+        if let Some(rare) = &mut self.rare {
+            rare.notes.shrink_to_fit();
+        }
     }
 
     /// All of them, in order.
@@ -165,8 +190,9 @@ impl Chunks {
             UNKNOWN => None,
             LONG => {
                 let of_place = |(long, _): &(u32, Nanos)| (*long as usize).cmp(&place);
-                let found = self.long_lags.binary_search_by(of_place).ok()?;
-                Some(self.long_lags[found].1)
+                let long_lags = &self.rare().long_lags;
+                let found = long_lags.binary_search_by(of_place).ok()?;
+                Some(long_lags[found].1)
             }
             short => Some(short.nanos()),
         }
@@ -174,7 +200,7 @@ impl Chunks {
 
     fn chunk(&self, place: usize, at: Nanos) -> Chunk {
         let lag = self.lag(place);
-        let note = self.notes.get(place).copied().unwrap_or(self.usual);
+        let note = self.rare().notes.get(place).copied().unwrap_or(self.usual);
         Chunk {
             at,
             at_kernel: lag.map(|lag| Nanos(at.0.saturating_sub(lag.0))),
@@ -201,7 +227,7 @@ impl Iterator for Iter<'_> {
         let wait = *self.chunks.waits.get(self.place)?;
         let wait = if wait == NOT_HERE {
             self.long += 1;
-            self.chunks.long_waits[self.long - 1].1
+            self.chunks.rare().long_waits[self.long - 1].1
         } else {
             Nanos(u64::from(wait))
         };
@@ -317,9 +343,9 @@ mod tests {
             (
                 packed.waits.capacity(),
                 packed.lags.capacity(),
-                packed.notes.capacity()
+                packed.rare.is_none()
             ),
-            (256, 256, 0)
+            (256, 256, true)
         );
     }
 }
