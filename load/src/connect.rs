@@ -150,7 +150,7 @@ async fn dig(socket: &mut Socket, engine: &str) -> Result<(), ConnectError> {
     let line = String::from_utf8_lossy(&answer);
     let line = line.lines().next().unwrap_or_default();
     match line.split(' ').nth(1) {
-        Some(status) if status.starts_with('2') => Ok(()),
+        Some(status) if status.starts_with('2') && answer.ends_with(b"\r\n\r\n") => Ok(()),
         _ => Err(ConnectError::Proxy(line.to_owned())),
     }
 }

@@ -33,7 +33,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// What came of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointRun {
-    /// One record per planned request, in schedule order.
+    /// One record per planned request, in schedule order; in a closed loop, per request of a session whose slot came free.
     pub records: Vec<RequestRecord>,
     /// What the client saw of itself.
     pub client: ClientEvidence,
@@ -41,9 +41,19 @@ pub struct PointRun {
     pub started_unix_ms: i64,
     /// Whether it was stopped before its end.
     pub stopped: bool,
+    /// When it ended.
+    pub ended: Nanos,
 }
 
 impl PointRun {
+    /// Leaves out what had not come due when it ended; how many requests that was.
+    pub fn leave_out_undue(&mut self) -> usize {
+        let (planned, ended) = (self.records.len(), self.ended);
+        self.records
+            .retain(|record| record.sent.is_some() || record.scheduled <= ended);
+        planned - self.records.len()
+    }
+
     /// The part whose load is steady: from the end of the ramp-in up to the last request due. `None` without a ramp-in.
     pub fn steady(&self, ramp_in: Duration) -> Option<(Nanos, Nanos)> {
         let from = Nanos::from_secs_f64(ramp_in.as_secs_f64());
@@ -134,6 +144,7 @@ pub async fn run_point(
     let evidence = Watch::start(&engine.shards);
     let running = Running::start(&engine.shards, &point, streams);
     let (ran, stopped) = follow(running, &point, watch.as_ref(), &stop, drain).await?;
+    let ended = point.clock.now();
     let why = if stopped {
         "stopped before it was sent"
     } else {
@@ -144,6 +155,7 @@ pub async fn run_point(
         client: evidence.end(point.clock),
         started_unix_ms,
         stopped,
+        ended,
     })
 }
 

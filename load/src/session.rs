@@ -256,7 +256,7 @@ impl Point {
     }
 
     /// The records of those requests of a session that have none: it never began, or its task came to grief. Where the
-    /// point's time bounds it, sessions that never began are no part of it.
+    /// point's time bounds it, or slots come free only as sessions end, sessions that never began are no part of it.
     pub(crate) fn missing(
         &self,
         session: usize,
@@ -265,7 +265,9 @@ impl Point {
     ) -> Vec<RequestRecord> {
         let waiting = &self.sessions[session];
         let mut turns = waiting.take();
-        if self.until.is_some() && have == 0 && self.is_over() {
+        let never_began = have == 0 && turns.len() == waiting.count;
+        let never_due = self.discipline == Discipline::ClosedLoop && never_began;
+        if never_due || (self.until.is_some() && have == 0 && self.is_over()) {
             return Vec::new();
         }
         for turn in have + turns.len()..waiting.count {

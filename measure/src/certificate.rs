@@ -113,7 +113,9 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
     let mut findings: Vec<(Innocence, String)> = [
         limited(records),
         lag(99.0).and_then(|lag| late_sends(lag, records)),
-        sent_over_offered.and_then(slow_sends),
+        sent_over_offered
+            .filter(|_| is_shifted(records))
+            .and_then(slow_sends),
         late_reads(&reads, client),
         client.clock_was_set.then(clock_set),
         busy(client),
@@ -151,6 +153,25 @@ fn sent_over_offered(records: &[RequestRecord]) -> Option<f64> {
     };
     let offered = rate(starts().map(|record| record.scheduled))?;
     Some(rate(starts().filter_map(|record| record.sent))? / offered)
+}
+
+/// Whether sending took longer, or shorter, than the schedule by more than lateness explains that no request minds: over
+/// the span of a few arrivals a ratio tells of microseconds.
+fn is_shifted(records: &[RequestRecord]) -> bool {
+    let starts = || {
+        records
+            .iter()
+            .filter(|record| record.turn == 0 && record.sent.is_some())
+    };
+    let span = |instants: &mut dyn Iterator<Item = Nanos>| {
+        let (first, last) = instants.fold((Nanos(u64::MAX), Nanos::ZERO), |(first, last), at| {
+            (first.min(at), last.max(at))
+        });
+        last.since(first).0
+    };
+    let offered = span(&mut starts().map(|record| record.scheduled));
+    let sent = span(&mut starts().filter_map(|record| record.sent));
+    lag_limits(records).0.0 < offered.abs_diff(sent)
 }
 
 fn late_sends(lag: Nanos, records: &[RequestRecord]) -> Option<(Innocence, String)> {

@@ -21,6 +21,8 @@ use tracing_subscriber::EnvFilter;
 
 /// Done.
 pub const DONE: u8 = 0;
+/// Exit status: stopped by a signal before its end, as shells have it for Ctrl-C.
+pub const STOPPED: u8 = 130;
 /// It failed; for `bench`: no request succeeded.
 pub const FAILED: u8 = 1;
 /// The arguments mean nothing.
@@ -93,10 +95,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     match start(line.command) {
         Ok(status) => status,
         Err(Failure { status, error }) => {
-            eprintln!("goodput: {}", whole(error.as_ref()));
+            eprintln!("goodput: {}", printable(&whole(error.as_ref())));
             status
         }
     }
+}
+
+/// Without what would steer a terminal: an engine's words are part of many errors.
+fn printable(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(shown).collect()
 }
 
 fn start(command: Command) -> Ended {

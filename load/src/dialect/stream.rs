@@ -221,7 +221,7 @@ impl Stream {
             End::Reset(why) => Err((ErrorKind::ConnectionReset, why)),
             End::Stalled(limit) => Err((
                 ErrorKind::StallTimeout,
-                format!("nothing came for {} ms", limit.as_millis()),
+                format!("no part of an answer came for {} ms", limit.as_millis()),
             )),
             End::ConnectFailed(why) => Err((ErrorKind::ConnectFailed, why)),
             End::ClientLimit(why) => Err((ErrorKind::ClientLimit, why)),

@@ -84,6 +84,16 @@ pub enum PromptError {
         /// How many were dropped for which reason.
         dropped: String,
     },
+    /// Time in which nothing would happen.
+    #[error(
+        "no request is due within {seconds} s at {rate} requests a second; give it more time, or a higher rate"
+    )]
+    NothingDue {
+        /// The time.
+        seconds: f64,
+        /// The rate.
+        rate: f64,
+    },
     /// A level that replays what is no trace.
     #[error("only a trace has a speed; give a rate instead of {level}, or a trace as the workload")]
     NoTrace {

@@ -128,7 +128,7 @@ fn plan_with(spec: &PointSpec<'_>, at_once: usize) -> Result<PointPlan, PromptEr
         words: Words::new(),
         real_answers: spec.workload.has_real_answers(),
     });
-    let timed = starts_in_time(spec);
+    let timed = starts_in_time(spec)?;
     let wanted = Wanted::of(spec, timed.as_deref().map(<[Nanos]>::len));
     let Found { mut sessions, rows } = found(spec, wanted)?;
     let starts = timed.unwrap_or_else(|| {
@@ -168,16 +168,19 @@ fn plan_with(spec: &PointSpec<'_>, at_once: usize) -> Result<PointPlan, PromptEr
 }
 
 /// At a rate, where time is the bound: the starts within it.
-fn starts_in_time(spec: &PointSpec<'_>) -> Option<Vec<Nanos>> {
+fn starts_in_time(spec: &PointSpec<'_>) -> Result<Option<Vec<Nanos>>, PromptError> {
     let (Level::Rate(rate), Some(span)) = (spec.level, spec.duration) else {
-        return None;
+        return Ok(None);
     };
+    let seconds = span.as_secs_f64();
     let (span, most) = (nanos(span), spec.length.max_requests as usize);
     let seed = derive(spec.seed.0, &[purpose::STARTS]);
     let starts = arrival::starts_within(spec.arrival, rate, span, most, seed);
-    // A point without a request would say nothing, not even that it was short.
-    let first = || arrival::starts(spec.arrival, spec.level, 1, seed);
-    Some(if starts.is_empty() { first() } else { starts })
+    if starts.is_empty() {
+        let rate = rate.per_second();
+        return Err(PromptError::NothingDue { seconds, rate });
+    }
+    Ok(Some(starts))
 }
 
 /// When the last session may begin, where nothing else says so.

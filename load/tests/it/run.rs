@@ -407,6 +407,9 @@ async fn a_stop_is_prompt_and_leaves_a_record_for_everything() {
     assert!(before.elapsed() < MS(1500), "{:?}", before.elapsed());
     assert!(run.stopped);
     assert_eq!(kinds(&run.records), ["cancelled"; 40]);
+    let mut due = run.clone();
+    let undue = due.leave_out_undue();
+    assert!((30..40).contains(&undue), "{undue} had not come due");
     let sent = run
         .records
         .iter()
@@ -418,6 +421,30 @@ async fn a_stop_is_prompt_and_leaves_a_record_for_everything() {
             .iter()
             .any(|record| record.scheduled == Nanos::from_millis(1900) && record.sent.is_none())
     );
+}
+
+#[tokio::test]
+async fn a_stopped_closed_loop_has_no_record_of_slots_that_never_came() {
+    let server = Double::start(|_| stream(200, MS(20), MS(20)));
+    let stop = CancellationToken::new();
+    let plan = PointPlan {
+        concurrency: Some(2),
+        ..plan(Discipline::ClosedLoop, &[0; 20], 1)
+    };
+    let engine = engine(&server);
+    let stopper = stop.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(MS(200)).await;
+        stopper.cancel();
+    });
+    let run = run_point(&engine, plan, Arc::new(()), stop)
+        .await
+        .expect("a run");
+    assert_eq!(
+        (kinds(&run.records), run.stopped),
+        (vec!["cancelled"; 2], true)
+    );
+    assert!(run.records.iter().all(|record| record.sent.is_some()));
 }
 
 #[tokio::test]

@@ -24,12 +24,12 @@ use load::{
     ProbeError, Wire,
 };
 use measure::study::{Api, Endpoint};
-use measure::units::Seed;
+use measure::units::{Seed, three_digits};
 use measure::workload::Workload;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use fields::FieldArgs;
 use key::KeyArgs;
@@ -109,7 +109,11 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         .await?;
     let mut plan = plan(&args, (&workload, bounds), (&endpoint, quirks), &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
-    let run = run(&engine, plan).await?;
+    let planned = plan.requests();
+    let mut run = run(&engine, plan).await?;
+    if run.stopped {
+        run.leave_out_undue();
+    }
     made.steady_ns = args.traffic.steady(&run);
     let counted = made
         .steady_ns
@@ -120,6 +124,9 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let level = args.traffic.level(&workload);
     print!("{}", report.block(level.rate(), args.traffic.concurrency));
     made.notes().iter().for_each(|note| println!("{note}"));
+    if run.stopped {
+        println!("{}", stopped_early(&run, planned));
+    }
     if let Some(out) = out {
         let whole = Whole {
             report: &report,
@@ -131,6 +138,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
                 "seed": Seed(args.seed),
                 "made": made,
             }),
+            stopped: run.stopped,
             records: &run.records,
             with_text: args.text,
         };
@@ -138,6 +146,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
             .map_err(|error| Failure::new(FAILED, error))?;
     }
     match report.why_nothing() {
+        _ if run.stopped => Ok(STOPPED),
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
     }
@@ -239,6 +248,15 @@ fn plan(
         made: counting.tell(plan.made),
         ..plan
     })
+}
+
+/// What a run that was stopped is a part of.
+fn stopped_early(run: &PointRun, planned: usize) -> String {
+    format!(
+        "Stopped after {} s: {} of {planned} requests had come due, and the figures are of these.",
+        three_digits(run.ended.as_secs_f64()),
+        run.records.len()
+    )
 }
 
 fn connect(args: &BenchArgs, endpoint: &Endpoint, wire: Wire) -> Result<Engine, Failure> {

@@ -38,6 +38,9 @@ pub(super) struct TruthArgs {
     /// Where a JSON line is written for each request
     #[arg(long)]
     log: Option<PathBuf>,
+    /// End when the standard input does: with whoever started it, however that ends
+    #[arg(long, hide = true)]
+    with_parent: bool,
 }
 
 impl TruthArgs {
@@ -46,6 +49,12 @@ impl TruthArgs {
             return Err(format!(
                 "--faults is a share from 0 to 1, got {}",
                 self.faults
+            ));
+        }
+        if !(0.0..=3.0).contains(&self.jitter) {
+            return Err(format!(
+                "--jitter is a sigma from 0 to 3, got {}",
+                self.jitter
             ));
         }
         Ok(Config {
@@ -88,9 +97,22 @@ pub(super) async fn tell(args: TruthArgs) -> Ended {
     };
     let server = sim::truth::start(config, args.listen, args.log.clone()).map_err(cannot)?;
     println!("Truth server on {}", server.url);
-    asked_to_end().await;
+    tokio::select! {
+        () = asked_to_end() => {}
+        () = parent_gone(), if args.with_parent => {}
+    }
     drop(server);
     Ok(DONE)
+}
+
+/// Resolves at the end of the standard input. A thread of its own reads, since a read cannot be given up.
+async fn parent_gone() {
+    let (tell, told) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        drop(tell);
+    });
+    let _ = told.await;
 }
 
 #[cfg(test)]

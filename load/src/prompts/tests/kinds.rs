@@ -355,7 +355,23 @@ fn time_bounds_a_point_in_each_discipline() {
     assert_eq!(two("c=3", &file).sessions.len(), 3);
     let prompts = EVERY_KIND[7].0.replace(",\"repeats\":true", "");
     assert_eq!(two("inf", &prompts).sessions.len(), 3);
-    assert_eq!(two("0.0001", synthetic).requests(), 1);
+}
+
+#[test]
+fn time_in_which_nothing_is_due_is_refused() {
+    let workload: Workload = serde_json::from_str(EVERY_KIND[2].0).expect("a workload");
+    let asked = PointSpec {
+        level: "0.0001".parse().expect("level"),
+        duration: Some(Duration::from_secs(2)),
+        ..spec(&workload, 42)
+    };
+    let error = plan_point(&asked).expect_err("nothing is due");
+    assert!(
+        error
+            .to_string()
+            .contains("within 2 s at 0.0001 requests a second"),
+        "{error}"
+    );
 }
 
 #[test]

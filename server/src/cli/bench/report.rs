@@ -249,6 +249,8 @@ fn distribution(distribution: &Distribution) -> Value {
 pub(super) struct Whole<'a> {
     pub report: &'a Report,
     pub workload: Value,
+    /// Whether it is but a part of what was asked for.
+    pub stopped: bool,
     pub records: &'a [RequestRecord],
     pub with_text: bool,
 }
@@ -256,7 +258,9 @@ pub(super) struct Whole<'a> {
 impl Serialize for Whole<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut whole = serializer.serialize_map(None)?;
-        whole.serialize_entry("summary", &self.report.summary_json())?;
+        let mut summary = self.report.summary_json();
+        summary["stopped"] = self.stopped.into();
+        whole.serialize_entry("summary", &summary)?;
         whole.serialize_entry("workload", &self.workload)?;
         whole.serialize_entry("requests", &Requests(self))?;
         whole.end()
@@ -305,6 +309,7 @@ fn request(record: &RequestRecord, with_text: bool) -> Value {
         "error_kind": error_kind,
         "error_detail": record.error_detail,
         "http_status": record.http_status,
+        "retry_after": record.retry_after,
         "finish_reason": record.finish_reason,
         "warnings": record.warnings,
     });

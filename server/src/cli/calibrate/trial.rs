@@ -80,10 +80,16 @@ fn in_folder(rung: &Rung, folder: &Path) -> Result<Trial, TrialError> {
     let program = std::env::current_exe().map_err(TrialError::Start)?;
     let mut server = Server(
         Command::new(&program)
-            .args(["truth", "--ttft-ms", &rung.ttft_ms.to_string()])
+            .args([
+                "truth",
+                "--with-parent",
+                "--ttft-ms",
+                &rung.ttft_ms.to_string(),
+            ])
             .args(["--itl-ms", &rung.itl_ms.to_string()])
             .arg("--log")
             .arg(&log)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -65,6 +65,7 @@ fn run(failures: u64) -> PointRun {
         client: Default::default(),
         started_unix_ms: 0,
         stopped: false,
+        ended: Nanos::ZERO,
     }
 }
 
@@ -77,6 +78,7 @@ fn whole(run: &PointRun) -> Value {
     let whole = Whole {
         report: &report(run),
         workload: json!({"name": "w"}),
+        stopped: run.stopped,
         records: &run.records,
         with_text: false,
     };
