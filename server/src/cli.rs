@@ -102,7 +102,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Without what would steer a terminal: an engine's words are part of many errors.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| {
         if c.is_control() && c != '\n' {
             '\u{fffd}'

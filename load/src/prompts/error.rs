@@ -52,7 +52,7 @@ pub enum PromptError {
     },
     /// There is too little of it.
     #[error(
-        "the data set {} has {usable} usable conversations with {held} requests but the point needs {sessions} with {requests} ({dropped}); loosen the filter, shorten the point, or take a larger file, since repeated prompts would hit the prefix cache",
+        "the data set {} has {usable} usable conversations with {held} requests but the point needs at least {sessions} of them and {requests} requests ({dropped}); loosen the filter, shorten the point, take a larger file, or have rows used again (--allow-repeats), which may hit the prefix cache",
         path.display()
     )]
     TooFewRows {
@@ -68,6 +68,19 @@ pub enum PromptError {
         requests: usize,
         /// How many were dropped for which reason.
         dropped: String,
+    },
+    /// A prompt file that is too short.
+    #[error(
+        "the prompt file {} has {usable} prompts but the point needs {needed}; shorten the point, take a larger file, or have rows used again (--allow-repeats), which may hit the prefix cache",
+        path.display()
+    )]
+    TooFewPrompts {
+        /// The file.
+        path: PathBuf,
+        /// Its prompts.
+        usable: usize,
+        /// Prompts needed.
+        needed: usize,
     },
     /// A trace with too little in the part that is to be replayed.
     #[error(

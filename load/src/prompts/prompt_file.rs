@@ -84,13 +84,10 @@ pub(super) fn sessions(
     let usable = lines.len();
     let chosen = choose(&mut lines, derive(seed, &[purpose::ROWS]), wanted, repeats);
     let Some(chosen) = chosen else {
-        return Err(PromptError::TooFewRows {
+        return Err(PromptError::TooFewPrompts {
             path: data.named.clone(),
             usable,
-            held: usable,
-            sessions: wanted.sessions,
-            requests: wanted.requests,
-            dropped: "none was dropped".into(),
+            needed: wanted.sessions.max(wanted.requests),
         });
     };
     let used = chosen.len().min(usable);

@@ -376,7 +376,7 @@ fn a_wrong_file_is_named_with_the_place_and_the_mend() {
     refused("{\"id\":1}\n{\"id\":2}\n", "it must be one JSON array");
     refused(
         "[]",
-        "has 0 usable conversations with 0 requests but the point needs 1 with 10 (none was dropped)",
+        "has 0 usable conversations with 0 requests but the point needs at least 1 of them and 10 requests (none was dropped)",
     );
 }
 

@@ -39,10 +39,8 @@ impl FirstFailure {
     }
 }
 
-/// In one line, and without what would steer a terminal.
 fn in_one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.replace(char::is_control, "\u{fffd}");
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
@@ -153,15 +151,6 @@ mod tests {
         );
         assert!(summary.mend().is_some_and(|mend| mend.contains("API key")));
         assert!(!summary.fails_by_lateness_only());
-    }
-
-    #[test]
-    fn an_engine_does_not_steer_the_terminal() {
-        let summary = summary(&[refused(0, 500, "\u{1b}[2Jbad\u{7} \u{1b}]0;x")]);
-        assert_eq!(
-            summary.failures_in_words(),
-            ["1 × http_status (HTTP 500: \u{fffd}[2Jbad\u{fffd} \u{fffd}]0;x)"]
-        );
     }
 
     #[test]

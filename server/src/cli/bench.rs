@@ -29,7 +29,7 @@ use measure::workload::Workload;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end, printable};
 use crate::studio::engines::base_url;
 use fields::FieldArgs;
 use key::KeyArgs;
@@ -122,7 +122,8 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());
     let level = args.traffic.level(&workload);
-    print!("{}", report.block(level.rate(), args.traffic.concurrency));
+    let block = report.block(level.rate(), args.traffic.concurrency);
+    print!("{}", printable(&block));
     made.notes().iter().for_each(|note| println!("{note}"));
     if run.stopped {
         println!("{}", stopped_early(&run, planned));
