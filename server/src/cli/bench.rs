@@ -110,10 +110,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let mut plan = plan(&args, (&workload, bounds), (&endpoint, quirks), &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let planned = plan.requests();
-    let mut run = run(&engine, plan).await?;
-    if run.stopped {
-        run.leave_out_undue();
-    }
+    let run = run(&engine, plan).await?;
     made.steady_ns = args.traffic.steady(&run);
     let counted = made
         .steady_ns
@@ -279,7 +276,11 @@ async fn run(engine: &Engine, plan: PointPlan) -> Result<PointRun, Failure> {
     });
     let run = load::run_point(engine, plan, Arc::new(Counter), stop).await;
     watch_keys.abort();
-    run.map_err(|error| Failure::new(NOT_USABLE, error))
+    let mut run = run.map_err(|error| Failure::new(NOT_USABLE, error))?;
+    if run.stopped {
+        run.leave_out_undue();
+    }
+    Ok(run)
 }
 
 /// One line of progress, for people only.

@@ -271,7 +271,7 @@ fn rows_used_again_are_counted_and_only_where_that_is_allowed() {
         length(&mut spec);
         let error = plan_point(&spec).expect_err("too few").to_string();
         assert!(
-            error.contains("has 3 usable") && error.contains("needs"),
+            error.contains("has 3 ") && error.contains("needs"),
             "{error}"
         );
     }
