@@ -1,7 +1,8 @@
 //! Runs one point: warm-up, then the schedule, then the drain.
 //!
 //! An arrival is never skipped and never moved: every planned request becomes exactly one record, whatever becomes of
-//! it, with the moment it was due and the moment it was sent. Nothing is retried.
+//! it, with the moment it was due and the moment it was sent; only a closed loop that ends early has none of sessions
+//! whose slot never came free. Nothing is retried.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

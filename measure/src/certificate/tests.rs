@@ -64,6 +64,21 @@ fn the_worst_reason_comes_first() {
 }
 
 #[test]
+fn a_short_run_is_not_condemned_for_microseconds() {
+    let short = &late_by(|i| if i == 0 { 4.0 } else { 0.1 })[..3];
+    let certificate = certify(short, ClientEvidence::default());
+    let ratio = certificate.sent_over_offered.expect("ratio");
+    assert!(1.05 < ratio, "{ratio}");
+    assert_eq!(certificate.innocence, Innocence::Clean);
+    let late = &late_by(|i| if i == 0 { 9.0 } else { 0.1 })[..3];
+    let reasons = certify(late, ClientEvidence::default()).reasons;
+    assert!(
+        reasons.iter().any(|reason| reason.contains("offered rate")),
+        "{reasons:?}"
+    );
+}
+
+#[test]
 fn falling_behind_the_schedule_is_seen_in_the_rate() {
     let certificate = certify(&late_by(|i| f64::from(i) * 0.2), ClientEvidence::default());
     assert!((certificate.sent_over_offered.expect("ratio") - 1.0 / 1.02).abs() < 1e-9);
