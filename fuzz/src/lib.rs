@@ -104,6 +104,7 @@ fn ends(control: &[u8]) -> (Head<'static>, End) {
         }),
         retry_after: None,
         date: None,
+        location: None,
     };
     let end = match control[2] {
         0..200 => End::Clean,

@@ -196,6 +196,7 @@ impl Reading<'_> {
             content_type: answer.content_type.as_deref(),
             retry_after: answer.retry_after.as_deref(),
             date: answer.date.as_deref(),
+            location: answer.location.as_deref(),
         };
         self.stream.head(at, head);
     }

@@ -20,6 +20,8 @@ use crate::socket::{READ, Stamps};
 const HEAD: usize = 64 << 10;
 /// Most headers of a response.
 const HEADERS: usize = 128;
+/// Most interim responses (100 Continue, 103 Early Hints) before the answer.
+const INTERIM: u32 = 64;
 
 thread_local! {
     /// Where reads land: one for each thread, since bytes stay here no longer than it takes to hand them on.
@@ -78,12 +80,19 @@ impl Http1 {
 
     async fn head(&mut self) -> Result<Answer, End> {
         let mut head = std::mem::take(&mut self.ahead);
+        let mut interim = 0;
         loop {
             if let Some((length, answer)) = self.parse(&head)? {
                 head.drain(..length);
                 if answer.status < 200 {
                     // 100 Continue and the like: the answer itself follows.
-                    continue;
+                    interim += 1;
+                    if interim <= INTERIM {
+                        continue;
+                    }
+                    return Err(End::Reset(format!(
+                        "more than {INTERIM} interim responses came before an answer"
+                    )));
                 }
                 self.ahead = head;
                 return Ok(answer);
@@ -133,12 +142,14 @@ impl Http1 {
             content_type: header("content-type").map(str::to_owned),
             retry_after: header("retry-after").map(str::to_owned),
             date: header("date").map(str::to_owned),
+            location: header("location").map(str::to_owned),
         };
-        self.framing = framing(
-            answer.status,
-            header("transfer-encoding"),
-            header("content-length"),
-        )?;
+        let lengths = response
+            .headers
+            .iter()
+            .filter(|header| header.name.eq_ignore_ascii_case("content-length"));
+        let named = content_length(lengths.map(|header| header.value))?;
+        self.framing = framing(answer.status, header("transfer-encoding"), named);
         let connection = header("connection")
             .unwrap_or_default()
             .to_ascii_lowercase();
@@ -214,20 +225,53 @@ fn broken_off(error: &io::Error) -> End {
     }
 }
 
+/// The length that a response names: digits alone, and the same ones wherever it names it twice (RFC 9112, section 6.3).
+fn content_length<'a>(values: impl Iterator<Item = &'a [u8]>) -> Result<Option<u64>, End> {
+    let mut known = None;
+    for value in values.flat_map(|value| value.split(|byte| *byte == b',')) {
+        let value = value.trim_ascii();
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let digits = value.iter().all(u8::is_ascii_digit);
+        let length = text.parse().ok().filter(|_| digits);
+        match (length, known) {
+            (Some(length), None) => known = Some(length),
+            (Some(length), Some(before)) if length == before => {}
+            _ => {
+                let shown = String::from_utf8_lossy(value);
+                return Err(End::Reset(format!(
+                    "the response has the content-length {shown:?}, which is no number or not the one it names elsewhere"
+                )));
+            }
+        }
+    }
+    Ok(known)
+}
+
 /// How the body's end is told, by the rules of RFC 9112, section 6.3.
-fn framing(status: u16, encoding: Option<&str>, length: Option<&str>) -> Result<Framing, End> {
+fn framing(status: u16, encoding: Option<&str>, length: Option<u64>) -> Framing {
     let chunked =
         encoding.is_some_and(|encoding| encoding.to_ascii_lowercase().ends_with("chunked"));
-    Ok(match (status, length) {
+    match (status, length) {
         (100..=199 | 204 | 304, _) => Framing::Length(0),
         _ if chunked => Framing::Chunked(Place::Start),
         _ if encoding.is_some() => Framing::Close,
         (_, None) => Framing::Close,
-        (_, Some(length)) => {
-            let length = length.parse().map_err(|_| {
-                End::Reset(format!("the response has the content-length {length:?}"))
-            })?;
-            Framing::Length(length)
+        (_, Some(length)) => Framing::Length(length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_digits_and_named_alike() {
+        let of = |values: &[&str]| content_length(values.iter().map(|value| value.as_bytes()));
+        assert_eq!(of(&[]).expect("none"), None);
+        assert_eq!(of(&["839"]).expect("a length"), Some(839));
+        assert_eq!(of(&["839", " 839 , 839"]).expect("the same"), Some(839));
+        for bad in [&["+839"][..], &["839", "840"], &["-1"], &[""], &["8 39"]] {
+            assert!(of(bad).is_err(), "{bad:?}");
         }
-    })
+    }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, DATE, HeaderName, LOCATION, RETRY_AFTER};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::{Body, Incoming};
@@ -30,6 +30,7 @@ pub(crate) struct Answer {
     pub content_type: Option<String>,
     pub retry_after: Option<String>,
     pub date: Option<String>,
+    pub location: Option<String>,
 }
 
 /// A stream on a shared connection. Its moments are those of its own reading: the kernel stamps connections.
@@ -177,6 +178,7 @@ fn answer(response: &Response<Incoming>) -> Answer {
         content_type: header(CONTENT_TYPE),
         retry_after: header(RETRY_AFTER),
         date: header(DATE),
+        location: header(LOCATION),
     }
 }
 

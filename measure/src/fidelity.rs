@@ -17,15 +17,13 @@ pub fn remarks(records: &[RequestRecord]) -> Vec<String> {
     let prompt = replaced(&prompts)
         .or_else(|| cut(&prompts))
         .or_else(|| other_length(&prompts));
-    [
-        prompt,
-        too_long(&outputs),
-        too_short(&outputs),
-        undercounted(records),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let undercounted = undercounted(records);
+    // A count that cannot be right says nothing about lengths.
+    let short = too_short(&outputs).filter(|_| undercounted.is_none());
+    [prompt, too_long(&outputs), short, undercounted]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What was meant, and what the engine counted.
@@ -137,8 +135,11 @@ fn undercounted(records: &[RequestRecord]) -> Option<String> {
     let counted = records.iter().filter(|record| record.is_ok());
     let counted =
         counted.filter_map(|it| Some((it.chunks.len() as u64, u64::from(it.output_tokens?))));
-    let (events, tokens) = counted.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    (100 < events && tokens * 3 < events * 2).then(|| {
+    let (requests, events, tokens) =
+        counted.fold((0, 0, 0), |sum, it| (sum.0 + 1, sum.1 + it.0, sum.2 + it.1));
+    // The empty event at the end of short outputs is no mistake.
+    let far = tokens * 3 < events * 2 && requests < events.saturating_sub(tokens);
+    (ENOUGH as u64 <= requests && far).then(|| {
         format!(
             "{tokens} output tokens were counted in {events} events that each carry at least one: the count cannot be right"
         )

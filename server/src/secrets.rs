@@ -74,6 +74,12 @@ impl Secrets {
         Ok(names)
     }
 
+    /// The origin that a secret is kept for; `None` where there is none, or a damaged one.
+    pub(crate) fn bound(&self, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.path(name).ok()?).ok()?;
+        text.split_once('\n').map(|(bound, _)| bound.to_owned())
+    }
+
     /// Keeps a secret for the origin of a URL; it replaces the one of that name.
     pub(crate) fn set(&self, name: &str, url: &Url, value: &str) -> Result<(), SecretError> {
         let path = self.path(name)?;
@@ -184,6 +190,9 @@ mod tests {
         secrets.set("VLLM", &home, "sk-VALUE").expect("replaced");
         secrets.set("A", &home, "x").expect("kept");
         assert_eq!(secrets.names().expect("names"), ["A", "VLLM"]);
+        let bound = secrets.bound("VLLM");
+        assert_eq!(bound.as_deref(), Some("https://engine.example"));
+        assert_eq!(secrets.bound("B"), None);
         for same in ["https://engine.example", "https://engine.example:443/v1"] {
             let key = secrets.key("VLLM", &url(same)).expect("the same origin");
             assert_eq!(key, Key::new("sk-VALUE"));

@@ -74,6 +74,7 @@ fn one(api: Api, reads: &[Vec<u8>], number: u64) -> RequestRecord {
         content_type: Some("text/event-stream"),
         retry_after: None,
         date: None,
+        location: None,
     };
     stream.head(Nanos(start + 1_000_000), head);
     for (place, read) in (0..).zip(reads) {

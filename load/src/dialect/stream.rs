@@ -25,6 +25,8 @@ pub struct Head<'a> {
     pub retry_after: Option<&'a str>,
     /// The date header, against which a date in retry-after is read.
     pub date: Option<&'a str>,
+    /// The location header: where a redirect points.
+    pub location: Option<&'a str>,
 }
 
 /// How a response ended.
@@ -68,6 +70,8 @@ pub struct Stream {
     foreign_type: bool,
     /// The body of a refused request.
     refusal: Vec<u8>,
+    /// Where a redirect points.
+    location: Option<String>,
     coalesced_reads: u32,
     /// The latest read, and its events.
     read: (Nanos, usize),
@@ -88,6 +92,7 @@ impl Stream {
             retry_after: None,
             foreign_type: false,
             refusal: Vec::new(),
+            location: None,
             coalesced_reads: 0,
             read: (Nanos::ZERO, 0),
             end: None,
@@ -103,6 +108,7 @@ impl Stream {
             let seconds = head.date.and_then(|now| seconds_until(text, now));
             seconds.map_or_else(|| clip(text), |seconds| seconds.to_string())
         });
+        self.location = head.location.map(clip);
         let expected = |kind: &str| {
             let kind = kind.trim_start().to_ascii_lowercase();
             match framing(self.api) {
@@ -210,7 +216,7 @@ impl Stream {
             } else {
                 ErrorKind::HttpStatus
             };
-            return Err((kind, refusal_text(&self.refusal)));
+            return Err((kind, self.refusal()));
         }
         if let Some(failure) = self.seen.failure.take() {
             return Err(failure);
@@ -219,14 +225,30 @@ impl Stream {
             End::Clean => self.judge_complete(),
             End::Truncated(why) => Err((ErrorKind::Truncated, why)),
             End::Reset(why) => Err((ErrorKind::ConnectionReset, why)),
-            End::Stalled(limit) => Err((
-                ErrorKind::StallTimeout,
-                format!("no part of an answer came for {} ms", limit.as_millis()),
-            )),
+            End::Stalled(limit) => Err((ErrorKind::StallTimeout, self.silence(limit))),
             End::ConnectFailed(why) => Err((ErrorKind::ConnectFailed, why)),
             End::ClientLimit(why) => Err((ErrorKind::ClientLimit, why)),
             End::Cancelled(why) => Err((ErrorKind::Cancelled, why)),
         }
+    }
+
+    /// What a refusal says: its body, else where it points.
+    fn refusal(&self) -> String {
+        match (&self.location, refusal_text(&self.refusal).trim()) {
+            (Some(location), _) => {
+                format!("redirected to {location}, which is not followed; give that address")
+            }
+            (None, "") => "no reason given".to_owned(),
+            (None, text) => text.to_owned(),
+        }
+    }
+
+    fn silence(&self, limit: Duration) -> String {
+        let what = match self.headers {
+            Some(_) => "no part of an answer",
+            None => "no response",
+        };
+        format!("{what} came for {} ms", limit.as_millis())
     }
 
     fn judge_complete(&self) -> Result<(), (ErrorKind, String)> {

@@ -12,6 +12,7 @@ const EVENT_STREAM: Head<'_> = Head {
     content_type: Some("text/event-stream"),
     retry_after: None,
     date: None,
+    location: None,
 };
 
 fn asked() -> Asked {

@@ -6,6 +6,11 @@ use measure::request::RequestRecord;
 use measure::units::Nanos;
 use serde::{Deserialize, Serialize};
 
+/// Counts of one tokenizer differ by less: words that meet their neighbours otherwise.
+const OTHERWISE: f64 = 0.05;
+/// Tokens that a template may add without having been measured.
+const UNTOLD_TEMPLATE: u64 = 40;
+
 /// How the planned lengths were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -98,6 +103,28 @@ impl InputTokens {
         });
         (0 < all.requests).then_some(all)
     }
+
+    /// What is to be said where lengths that were counted, not guessed, arrive as others. A template adds to every prompt,
+    /// and nothing takes away: fewer tokens than meant are another tokenizer's, and so are many more.
+    fn disagreement(self, source: LengthSource, template_tokens: Option<u32>) -> Option<String> {
+        let exact = matches!(source, LengthSource::Tokenizer | LengthSource::Engine);
+        let added = u64::from(template_tokens.unwrap_or(0)) + UNTOLD_TEMPLATE;
+        let (meant, counted) = (self.meant as f64, self.counted as f64);
+        let most = (self.meant + self.requests * added) as f64 * (1.0 + OTHERWISE);
+        let agrees = meant * (1.0 - OTHERWISE) <= counted && counted <= most;
+        (exact && !agrees).then(|| {
+            let mend = match source {
+                LengthSource::Tokenizer => {
+                    "the tokenizer given is another model's; give the tokenizer.json of the model that is served"
+                }
+                _ => "the engine's /tokenize counts otherwise than its usage, or it changes prompts",
+            };
+            format!(
+                "The engine counts {:.0} % of the tokens that were meant: {mend}.",
+                counted / meant * 100.0
+            )
+        })
+    }
 }
 
 impl Made {
@@ -109,30 +136,34 @@ impl Made {
                 "The chat template adds {tokens} tokens to a prompt."
             ));
         }
-        if let Some(InputTokens { meant, counted, .. }) = self.input_tokens {
+        if let Some(tokens @ InputTokens { meant, counted, .. }) = self.input_tokens {
             notes.push(format!(
-                "{meant} input tokens were meant, the engine counted {counted}."
+                "{meant} input tokens were meant, the engine counted {counted}, its template included."
             ));
+            notes.extend(tokens.disagreement(self.length_source, self.template_tokens));
         }
         if let Some(rows) = &self.rows {
             notes.push(format!(
-                "{} of {} usable rows used.",
-                rows.used, rows.usable
+                "{} used, of {} usable in the part of the file that was read.",
+                counted(rows.used, "row"),
+                rows.usable
             ));
             if 0 < rows.repeats {
                 notes.push(format!(
-                    "{} requests repeat a row that was used before: they may hit the prefix cache.",
-                    rows.repeats
+                    "{} for a row that was used before: they may hit the prefix cache.",
+                    counted(rows.repeats, "request")
                 ));
             }
             if 0 < rows.turns_left_out {
                 notes.push(format!(
-                    "{} later turns of these conversations were left out.",
-                    rows.turns_left_out
+                    "{} of these conversations left out.",
+                    counted(rows.turns_left_out, "later turn")
                 ));
             }
             let dropped = rows.dropped.iter();
-            notes.extend(dropped.map(|(why, count)| format!("{count} rows dropped: {why}.")));
+            notes.extend(
+                dropped.map(|(why, count)| format!("{} dropped: {why}.", counted(*count, "row"))),
+            );
         }
         if self.real_answers {
             notes.push("Later turns carry the engine's own answers: never to be paired.".into());
@@ -142,6 +173,12 @@ impl Made {
         }
         notes
     }
+}
+
+/// `1 row`, `2 rows`.
+fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }
 
 #[cfg(test)]
@@ -177,14 +214,36 @@ mod tests {
             "tokenizer given",
             "adds 7 tokens",
             "90 input tokens were meant, the engine counted 97",
-            "3 of 3 usable",
-            "7 requests repeat",
-            "2 later turns",
+            "3 rows used, of 3 usable",
+            "7 requests for a row",
+            "2 later turns of",
             "4 rows dropped: bad_row",
             "own answers",
             "from 1.00 s to 2.00 s",
         ] {
             assert!(all.contains(part), "{part}: {all}");
         }
+    }
+
+    #[test]
+    fn lengths_of_another_tokenizer_are_told() {
+        let told = |source, counted| {
+            let tokens = InputTokens {
+                meant: 7087,
+                counted,
+                requests: 20,
+            };
+            tokens.disagreement(source, Some(0))
+        };
+        let wrong = told(LengthSource::Tokenizer, 4723).expect("far fewer");
+        assert!(
+            wrong.contains("67 %") && wrong.contains("another model's"),
+            "{wrong}"
+        );
+        assert!(told(LengthSource::Engine, 12_000).is_some());
+        for fair in [7087, 7000, 7107, 7800] {
+            assert_eq!(told(LengthSource::Tokenizer, fair), None);
+        }
+        assert_eq!(told(LengthSource::CalibratedEstimate, 4723), None);
     }
 }

@@ -178,6 +178,7 @@ impl Asker {
             content_type: header("content-type"),
             retry_after: None,
             date: None,
+            location: None,
         };
         stream.head(Nanos::ZERO, head);
         let mut read = 0;

@@ -86,6 +86,7 @@ impl Recording {
             content_type: self.content_type.as_deref(),
             retry_after: None,
             date: None,
+            location: None,
         };
         stream.head(Nanos::ZERO, head);
         let moments = self.moments();

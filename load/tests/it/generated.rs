@@ -61,6 +61,7 @@ fn play<'a>(api: Api, script: &Script, reads: impl Iterator<Item = &'a [u8]>) ->
         content_type: script.content_type,
         retry_after: None,
         date: None,
+        location: None,
     };
     stream.head(Nanos(1), head);
     let mut at = 0;

@@ -31,6 +31,7 @@ fn play(case: &Case, cut: Cut<'_>) -> (RequestRecord, Vec<(String, String)>) {
             content_type: header("content-type"),
             retry_after: header("retry-after"),
             date: header("date"),
+            location: None,
         },
     );
     let mut at = Nanos::ZERO;

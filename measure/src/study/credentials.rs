@@ -22,6 +22,16 @@ const SECRET_ENDINGS: [&str; 12] = [
     "credentials",
 ];
 
+/// Headers that say where a request ends, which is not for people to say.
+const FRAMING: [&str; 6] = [
+    "connection",
+    "content-length",
+    "expect",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// How a header's value begins when it is a credential, whatever the header is called.
 const SECRET_BEGINNINGS: [&str; 3] = ["bearer ", "basic ", "sk-"];
 
@@ -96,6 +106,11 @@ fn header_problem(name: &str, value: &str) -> Option<String> {
     if holds_credential(name, value) {
         return Some(format!(
             "the header {name} would store a credential; remove it and name the environment variable that holds the key instead"
+        ));
+    }
+    if FRAMING.iter().any(|it| name.eq_ignore_ascii_case(it)) {
+        return Some(format!(
+            "the header {name} belongs to the connection and is set for each request; remove it"
         ));
     }
     let is_visible = |c: char| matches!(c, ' '..='~' | '\t');

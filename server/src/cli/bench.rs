@@ -4,6 +4,7 @@ mod fields; // what requests say beside the usual
 mod key; // whose key is sent
 mod lengths; // who counts tokens
 mod out; // where the JSON goes
+mod promise; // whether an SLO was kept
 mod report; // what scripts and people read
 mod traffic; // what is sent and when
 mod wire; // how the engine is reached
@@ -20,13 +21,14 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Engine, EngineError, EngineOptions, InputTokens, Observer, PointPlan, PointRun, PointSpec,
-    ProbeError, Wire,
+    Engine, EngineError, EngineOptions, InputTokens, Made, Observer, PointPlan, PointRun,
+    PointSpec, Probe, ProbeError, Wire,
 };
+use measure::slo::Slo;
 use measure::study::{Api, Endpoint};
 use measure::units::{Seed, three_digits};
 use measure::workload::Workload;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end, printable};
@@ -35,6 +37,7 @@ use fields::FieldArgs;
 use key::KeyArgs;
 use lengths::LengthArgs;
 use out::Out;
+use promise::{Promise, above_capacity};
 use report::{Report, Whole};
 use traffic::{Bounds, Traffic};
 use wire::WireArgs;
@@ -83,23 +86,27 @@ pub(super) struct BenchArgs {
     /// Do not ask the engine who it is first
     #[arg(long)]
     no_probe: bool,
+    /// Judge the run by this SLO: 'ttft:p95<500ms tpot:p95<50ms attain>=95%'
+    #[arg(long)]
+    slo: Option<Slo>,
     /// Keep the answers in the JSON file
     #[arg(long)]
     text: bool,
-    /// Write summary and records to this file
-    #[arg(long, value_name = "FILE")]
+    /// Write summary and records to this file; - writes them to standard output, and what people read to standard error
+    #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
 }
 
 pub(super) async fn bench(args: BenchArgs) -> Ended {
-    let bad = |error: String| Failure::new(BAD_ARGUMENTS, error);
-    let workload = args.traffic.workload().map_err(bad)?;
-    let bounds = args.traffic.bounds(&workload).map_err(bad)?;
-    check_url(&args.url).map_err(bad)?;
-    args.fields.check(args.api).map_err(bad)?;
-    let out = args.json.as_deref().map(Out::check).transpose();
-    let out = out.map_err(bad)?;
-    let (endpoint, wire, quirks) = args.endpoint().await?;
+    let checked = args.checked();
+    let (workload, bounds, out) = checked.map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
+    let began = jiff::Timestamp::now();
+    let Reached {
+        endpoint,
+        wire,
+        quirks,
+        probe,
+    } = args.endpoint().await?;
     let engine = connect(&args, &endpoint, wire.clone())?;
     let asks = !args.no_probe;
     let reached = (&endpoint, &wire);
@@ -118,24 +125,21 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     made.input_tokens = InputTokens::of(counted);
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());
-    let level = args.traffic.level(&workload);
-    let block = report.block(level.rate(), args.traffic.concurrency);
-    print!("{}", printable(&block));
-    made.notes().iter().for_each(|note| println!("{note}"));
-    if run.stopped {
-        println!("{}", stopped_early(&run, planned));
-    }
+    let slo = args.slo.clone();
+    let promise = slo.map(|slo| Promise::of(slo, counted, report.summary()));
+    let stopped = run.stopped.then(|| stopped_early(&run, planned));
+    let mut told = report.block(args.traffic.configured(&workload), args.traffic.concurrency);
+    let promised = promise.iter().flat_map(Promise::lines);
+    let lines = above_capacity(&report.summary().capacity).into_iter();
+    let lines = lines.chain(promised).chain(made.notes()).chain(stopped);
+    lines.for_each(|line| told.extend([line, "\n".into()]));
+    tell(&told, out.as_ref());
     if let Some(out) = out {
         let whole = Whole {
             report: &report,
-            workload: json!({
-                "name": workload.to_string(),
-                "spec": workload,
-                "arrival": args.traffic.arrival(),
-                "level": level,
-                "seed": Seed(args.seed),
-                "made": made,
-            }),
+            run: about_run(began, &endpoint, probe.as_ref()),
+            promise: promise.as_ref().map(Promise::json),
+            workload: about_workload(&args, &workload, &made),
             stopped: run.stopped,
             records: &run.records,
             with_text: args.text,
@@ -147,6 +151,40 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         _ if run.stopped => Ok(STOPPED),
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
+    }
+}
+
+/// When, by what, and against which engine.
+fn about_run(began: jiff::Timestamp, endpoint: &Endpoint, probe: Option<&Probe>) -> Value {
+    json!({
+        "goodput": env!("CARGO_PKG_VERSION"),
+        "began": began.to_string(),
+        "endpoint": endpoint,
+        "engine": probe.map(|probe| &probe.engine),
+        "version": probe.and_then(|probe| probe.version.as_ref()),
+        "facts": probe.map(|probe| &probe.facts),
+    })
+}
+
+/// What was sent, and when.
+fn about_workload(args: &BenchArgs, workload: &Workload, made: &Made) -> Value {
+    json!({
+        "name": workload.to_string(),
+        "spec": workload,
+        "arrival": args.traffic.arrival(),
+        "level": args.traffic.level(workload),
+        "seed": Seed(args.seed),
+        "made": made,
+    })
+}
+
+/// To people: on standard error where the records go to standard output.
+fn tell(text: &str, out: Option<&Out>) {
+    let text = printable(text);
+    if out.is_some_and(Out::is_standard) {
+        eprint!("{text}");
+    } else {
+        print!("{text}");
     }
 }
 
@@ -165,9 +203,28 @@ fn check_url(url: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// An engine, and how it is spoken to.
+struct Reached {
+    endpoint: Endpoint,
+    wire: Wire,
+    quirks: Quirks,
+    /// What it said of itself, where it was asked.
+    probe: Option<Probe>,
+}
+
 impl BenchArgs {
+    /// What is to be sent and where the result goes, once nothing typed speaks against it.
+    fn checked(&self) -> Result<(Workload, Bounds, Option<Out>), String> {
+        let workload = self.traffic.workload()?;
+        let bounds = self.traffic.bounds(&workload)?;
+        check_url(&self.url)?;
+        self.fields.check(self.api)?;
+        let out = self.json.as_deref().map(Out::check).transpose()?;
+        Ok((workload, bounds, out))
+    }
+
     /// The endpoint, once the engine has said that it is one (unless nobody asks).
-    async fn endpoint(&self) -> Result<(Endpoint, Wire, Quirks), Failure> {
+    async fn endpoint(&self) -> Result<Reached, Failure> {
         let model = self.model.as_deref().unwrap_or_default();
         let mut endpoint = Endpoint {
             api_key_env: self.key.api_key_env.clone(),
@@ -180,7 +237,12 @@ impl BenchArgs {
         if self.no_probe {
             let named = !endpoint.model.is_empty();
             return if named {
-                Ok((endpoint, wire, self.fields.wish()))
+                Ok(Reached {
+                    endpoint,
+                    wire,
+                    quirks: self.fields.wish(),
+                    probe: None,
+                })
             } else {
                 Err(Failure::new(BAD_ARGUMENTS, "--no-probe needs --model"))
             };
@@ -195,7 +257,12 @@ impl BenchArgs {
             .map_err(|error| Failure::new(NOT_USABLE, error))?;
         let kept = self.fields.are_kept(quirks);
         kept.map_err(|error| Failure::new(NOT_USABLE, error))?;
-        Ok((endpoint, wire, quirks))
+        Ok(Reached {
+            endpoint,
+            wire,
+            quirks,
+            probe: Some(probe),
+        })
     }
 }
 

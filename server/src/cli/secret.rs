@@ -32,7 +32,7 @@ enum What {
         #[command(flatten)]
         place: Place,
     },
-    /// Print the names of the secrets that are kept
+    /// Print the names of the secrets that are kept, and the engines that may receive them
     List {
         #[command(flatten)]
         place: Place,
@@ -69,14 +69,28 @@ pub(super) fn secret(SecretArgs { what }: SecretArgs) -> Ended {
     match what {
         What::Set { name, url, place } => {
             let value = value(&name).map_err(|error| Failure::new(FAILED, error))?;
-            place.secrets()?.set(&name, &url, &value).map_err(failed)?;
+            let secrets = place.secrets()?;
+            let before = secrets.bound(&name);
+            secrets.set(&name, &url, &value).map_err(failed)?;
+            if let Some(before) = before {
+                eprintln!("It replaces the one that was kept for {before}.");
+            }
             eprintln!(
                 "Kept. Engines name it as their stored secret {name}; nothing shows its value."
             );
         }
         What::List { place } => {
-            for name in place.secrets()?.names().map_err(failed)? {
-                println!("{name}");
+            let secrets = place.secrets()?;
+            let names = secrets.names().map_err(failed)?;
+            if names.is_empty() {
+                eprintln!("No secret is kept; store one with: goodput secret set NAME --for URL");
+            }
+            for name in names {
+                let bound = secrets.bound(&name);
+                println!(
+                    "{name}  for {}",
+                    bound.as_deref().unwrap_or("nothing: damaged")
+                );
             }
         }
         What::Remove { name, place } => place.secrets()?.remove(&name).map_err(failed)?,

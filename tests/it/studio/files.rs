@@ -76,7 +76,7 @@ async fn a_sweep_over_a_trace_is_one_over_speeds() {
             let summary = point.summary.as_ref().context("a summary")?;
             assert_eq!(summary.capacity, Capacity::Unknown);
             let notes = point.notes.join(" ");
-            assert!(notes.contains("15 of 15 usable rows"), "{notes}");
+            assert!(notes.contains("15 rows used, of 15 usable"), "{notes}");
         }
         let kept = view.configurations[0].ceiling.context("judged")?;
         assert!(!matches!(kept, Ceiling::Ramped), "{kept:?}");
@@ -134,7 +134,7 @@ async fn prompts_of_a_file_are_sent_as_they_stand_and_counted() {
                     .map(|it| it.1 as usize),
             );
             let notes = point.notes.join(" ");
-            assert!(notes.contains("10 of 40 usable rows"), "{notes}");
+            assert!(notes.contains("10 rows used, of 40 usable"), "{notes}");
         }
         counted.sort_unstable();
         planned.sort_unstable();

@@ -97,7 +97,9 @@ async fn what_the_first_engine_counted_holds_for_all() {
         for point in view.points.iter().filter(|it| it.configuration == 0) {
             let notes = point.notes.join(" ");
             let counted = 10 * (60 + TEMPLATE);
-            let compared = format!("600 input tokens were meant, the engine counted {counted}.");
+            let compared = format!(
+                "600 input tokens were meant, the engine counted {counted}, its template included."
+            );
             for part in ["counted by the engine's /tokenize", &compared] {
                 assert!(notes.contains(part), "{part}: {notes}");
             }

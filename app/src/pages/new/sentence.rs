@@ -160,7 +160,7 @@ pub fn workload_words(draft: &Draft) -> String {
 pub fn knobs_words(draft: &Draft) -> String {
     let flipped = flipped_knobs(draft);
     match (draft.configurations.len(), flipped.is_empty()) {
-        (..=1, _) => "nothing".into(),
+        (..=1, _) => "no knob".into(),
         (2.., true) => "nothing that differs".into(),
         _ => listed(&flipped),
     }

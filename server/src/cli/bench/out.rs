@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// A place that can be written, known before the run costs anything.
@@ -31,7 +32,15 @@ impl Drop for Part {
     }
 }
 
+/// Stands for standard output.
+const STANDARD: &str = "-";
+
 impl Out {
+    /// Whether it goes to standard output.
+    pub(super) fn is_standard(&self) -> bool {
+        self.named.as_os_str() == STANDARD
+    }
+
     /// Sees whether the file can be written, and leaves it as it is.
     pub(super) fn check(path: &Path) -> Result<Self, String> {
         let way = Way::to(path).map_err(|error| {
@@ -123,6 +132,10 @@ impl Way {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        if path.as_os_str() == STANDARD {
+            let standard = io::stdout().as_fd().try_clone_to_owned()?;
+            return Ok(Self::Into(File::from(standard)));
+        }
         let is_stream = known.as_ref().is_some_and(|known| !known.is_file());
         if is_stream || path.starts_with("/dev") || path.starts_with("/proc") {
             // Behind /dev/stdout may be a file that the rest of the output goes to.

@@ -48,6 +48,11 @@ impl Report {
         }
     }
 
+    /// The figures.
+    pub(super) fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
     /// Why no request succeeded, with the mend; `None` when one did.
     pub(super) fn why_nothing(&self) -> Option<String> {
         let summary = &self.summary;
@@ -85,6 +90,7 @@ impl Report {
             "max_in_flight": summary.max_in_flight,
             "tokens_per_chunk": summary.tokens_per_chunk,
             "remarks": summary.remarks,
+            "capacity": summary.capacity,
             "certificate": self.certificate,
         });
         if let Value::Object(fields) = &mut json {
@@ -96,7 +102,7 @@ impl Report {
     }
 
     /// The block that people know.
-    pub(super) fn block(&self, rate: Option<f64>, concurrency: Option<u32>) -> String {
+    pub(super) fn block(&self, rate: Option<(&str, String)>, concurrency: Option<u32>) -> String {
         let summary = &self.summary;
         let mut block = Block::default();
         block.head("=", " Serving Benchmark Result ");
@@ -105,9 +111,10 @@ impl Report {
         if let Some(concurrency) = concurrency {
             block.whole("Maximum request concurrency:", concurrency.into());
         }
-        if let Some(rate) = rate {
-            block.number("Request rate configured (RPS):", Some(rate));
+        if let Some((label, rate)) = rate {
+            block.line(&format!("{label:<40} {rate:<10}"));
         }
+        block.number("Request rate offered (req/s):", summary.offered_rate);
         block.number(
             "Benchmark duration (s):",
             Some(summary.duration.as_secs_f64()),
@@ -244,10 +251,14 @@ fn distribution(distribution: &Distribution) -> Value {
     Value::Object(fields)
 }
 
-/// `{"summary": {...}, "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
+/// `{"summary": {...}, "run": {...}, "promise": ..., "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
 /// thousand the whole would be a gigabyte.
 pub(super) struct Whole<'a> {
     pub report: &'a Report,
+    /// When, by what, and against which engine.
+    pub run: Value,
+    /// An SLO and what became of it, where one was given.
+    pub promise: Option<Value>,
     pub workload: Value,
     /// Whether it is but a part of what was asked for.
     pub stopped: bool,
@@ -261,6 +272,8 @@ impl Serialize for Whole<'_> {
         let mut summary = self.report.summary_json();
         summary["stopped"] = self.stopped.into();
         whole.serialize_entry("summary", &summary)?;
+        whole.serialize_entry("run", &self.run)?;
+        whole.serialize_entry("promise", &self.promise)?;
         whole.serialize_entry("workload", &self.workload)?;
         whole.serialize_entry("requests", &Requests(self))?;
         whole.end()
@@ -295,6 +308,7 @@ fn request(record: &RequestRecord, with_text: bool) -> Value {
         "turn": record.turn,
         "scheduled_ns": record.scheduled.0,
         "sent_ns": nanos(record.sent),
+        "connect_ns": nanos(record.connect),
         "headers_ns": nanos(headers),
         "ttft_ns": nanos(record.ttft()),
         "ttfa_ns": nanos(record.ttfa()),
@@ -321,4 +335,4 @@ fn request(record: &RequestRecord, with_text: bool) -> Value {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

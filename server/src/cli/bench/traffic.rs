@@ -34,7 +34,7 @@ pub(super) struct Traffic {
     /// Gamma gaps: below 1 in bunches, 1 Poisson, above more even. The same as --arrival gamma=B
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = parse_burstiness, conflicts_with = "arrival")]
     burstiness: Option<Burstiness>,
-    /// Requests to measure [default: 100; of a trace all]
+    /// Requests to measure [default: 100; of a trace all that are due in its window]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     requests: Option<u32>,
     /// Seconds in which requests begin, instead of a number of requests (which then is the most)
@@ -192,6 +192,23 @@ impl Traffic {
         };
         workload.check().map_err(|error| error.to_string())?;
         Ok(workload)
+    }
+
+    /// What was asked for as a rate, and of what; a ramp's two ends.
+    pub(super) fn configured(&self, workload: &Workload) -> Option<(&'static str, String)> {
+        let rate = self.level(workload).rate()?;
+        let label = if workload.is_multi_turn() {
+            "Session rate configured (1/s):"
+        } else {
+            "Request rate configured (RPS):"
+        };
+        let value = match self.arrival() {
+            Arrival::LinearRamp { from } | Arrival::ExponentialRamp { from } => {
+                format!("{:.2} to {rate:.2}", from.per_second())
+            }
+            _ => format!("{rate:.2}"),
+        };
+        Some((label, value))
     }
 
     fn answers(&self) -> Answers {

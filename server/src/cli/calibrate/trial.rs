@@ -68,11 +68,11 @@ impl Drop for Server {
 
 /// Tries a rung.
 pub(super) fn run(rung: &Rung) -> Result<Trial, TrialError> {
-    let folder = std::env::temp_dir().join(format!("goodput-calibrate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(TrialError::Folder)?;
-    let tried = in_folder(rung, &folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    tried
+    let folder = tempfile::Builder::new()
+        .prefix("goodput-calibrate-")
+        .tempdir()
+        .map_err(TrialError::Folder)?;
+    in_folder(rung, folder.path())
 }
 
 fn in_folder(rung: &Rung, folder: &Path) -> Result<Trial, TrialError> {

@@ -5,7 +5,7 @@ use measure::request::{Chunk, ChunkKind, ErrorKind, TokenSource};
 
 use super::*;
 
-fn record(index: u64, outcome: Outcome) -> RequestRecord {
+pub(in crate::cli::bench) fn record(index: u64, outcome: Outcome) -> RequestRecord {
     let at = |millis: u64| Nanos::from_millis(index * 100 + millis);
     let is_ok = outcome == Outcome::Ok;
     let chunk = |millis| Chunk {
@@ -77,6 +77,8 @@ fn report(run: &PointRun) -> Report {
 fn whole(run: &PointRun) -> Value {
     let whole = Whole {
         report: &report(run),
+        run: Value::Null,
+        promise: None,
         workload: json!({"name": "w"}),
         stopped: run.stopped,
         records: &run.records,
@@ -149,7 +151,10 @@ fn failures_make_a_percentile_unbounded() {
 
 #[test]
 fn the_block_is_the_one_that_people_know() {
-    insta::assert_snapshot!(report(&run(0)).block(Some(10.0), None));
+    insta::assert_snapshot!(report(&run(0)).block(
+        Some(("Request rate configured (RPS):", "10.00".into())),
+        None
+    ));
 }
 
 #[test]
