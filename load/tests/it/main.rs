@@ -6,6 +6,7 @@ mod engines;
 mod generated;
 mod kernel; // when bytes arrive
 mod key;
+mod large; // events of a megabyte
 mod limits; // what the client itself may not do
 mod recorded;
 mod run;
