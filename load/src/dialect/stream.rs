@@ -234,12 +234,13 @@ impl Stream {
 
     /// What a refusal says: its body, else where it points.
     fn refusal(&self) -> String {
-        match (&self.location, refusal_text(&self.refusal).trim()) {
-            (Some(location), _) => {
+        let text = refusal_text(&self.refusal);
+        match &self.location {
+            Some(location) => {
                 format!("redirected to {location}, which is not followed; give that address")
             }
-            (None, "") => "no reason given".to_owned(),
-            (None, text) => text.to_owned(),
+            None if text.trim().is_empty() => "no reason given".to_owned(),
+            None => text,
         }
     }
 
