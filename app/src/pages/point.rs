@@ -82,7 +82,7 @@ fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
                         <A href=back>{study.spec.name.clone()}</A>
                         <span aria-current="page">{heading.clone()}</span>
                     </nav>
-                    <h1>{words::capital(&heading)}</h1>
+                    <h1>{heading.clone()}</h1>
                     <div class="row">
                         <Badge word=point_word(point.state) />
                         {simulated.then(|| view! { <Badge word=SIMULATED /> })}

@@ -19,7 +19,7 @@ pub(super) fn client(certificate: &Certificate) -> Html {
     html!(
         r#"<p class="row">{} <span>{}</span></p><dl class="facts">{}</dl>"#,
         badge(word),
-        certificate.reasons.join("; "),
+        certificate.reasons.join(" "),
         terms(rows)
     )
 }

@@ -263,7 +263,7 @@ fn client(point: &PointView) -> Html {
         };
         html!(
             r#"<span title="{}">{}</span>"#,
-            certificate.reasons.join("; "),
+            certificate.reasons.join(" "),
             badge(word)
         )
     });
