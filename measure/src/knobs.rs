@@ -166,39 +166,90 @@ pub struct KnobSpec {
     pub max: i64,
 }
 
-/// The simulator's knobs, named as vLLM names its flags.
+/// The simulator's knobs, named as vLLM names its flags (what stands in its speculative-config has its own line here).
 pub fn simulator_knobs() -> Vec<KnobSpec> {
-    vec![
-        KnobSpec {
-            name: "enable-prefix-caching",
-            about: "reuse the KV blocks of prompts that begin alike",
-            default: KnobValue::Switch(false),
-            min: 0,
-            max: 1,
-        },
-        KnobSpec {
-            name: "enable-chunked-prefill",
-            about: "cut long prefills into pieces that share steps with decodes",
-            default: KnobValue::Switch(true),
-            min: 0,
-            max: 1,
-        },
-        KnobSpec {
-            name: "max-num-seqs",
-            about: "most sequences in one step",
-            default: KnobValue::Whole(64),
-            min: 1,
-            max: 4096,
-        },
-        KnobSpec {
-            name: "max-num-batched-tokens",
-            about: "most tokens in one step, prefill and decode together",
-            default: KnobValue::Whole(2048),
-            min: 16,
-            max: 1_048_576,
-        },
-    ]
+    SIMULATOR_KNOBS.to_vec()
 }
+
+static SIMULATOR_KNOBS: [KnobSpec; 11] = [
+    KnobSpec {
+        name: "enable-prefix-caching",
+        about: "reuse the KV blocks of prompts that begin alike",
+        default: KnobValue::Switch(false),
+        min: 0,
+        max: 1,
+    },
+    KnobSpec {
+        name: "enable-chunked-prefill",
+        about: "cut long prefills into pieces that share steps with decodes",
+        default: KnobValue::Switch(true),
+        min: 0,
+        max: 1,
+    },
+    KnobSpec {
+        name: "max-num-seqs",
+        about: "most sequences in one step",
+        default: KnobValue::Whole(64),
+        min: 1,
+        max: 4096,
+    },
+    KnobSpec {
+        name: "max-num-batched-tokens",
+        about: "most tokens in one step, prefill and decode together",
+        default: KnobValue::Whole(2048),
+        min: 16,
+        max: 1_048_576,
+    },
+    KnobSpec {
+        name: "long-prefill-token-threshold",
+        about: "most tokens of one prompt in a step; 0 sets no limit",
+        default: KnobValue::Whole(0),
+        min: 0,
+        max: 1_048_576,
+    },
+    KnobSpec {
+        name: "gpu-memory-utilization",
+        about: "share of the memory for weights and KV cache",
+        default: KnobValue::Fraction(0.9),
+        min: 0,
+        max: 1,
+    },
+    KnobSpec {
+        name: "num-gpu-blocks-override",
+        about: "KV blocks; 0 takes what fits",
+        default: KnobValue::Whole(0),
+        min: 0,
+        max: 10_000_000,
+    },
+    KnobSpec {
+        name: "enforce-eager",
+        about: "launch kernels one by one, without CUDA graphs",
+        default: KnobValue::Switch(false),
+        min: 0,
+        max: 1,
+    },
+    KnobSpec {
+        name: "async-scheduling",
+        about: "plan a step while the one before runs",
+        default: KnobValue::Switch(true),
+        min: 0,
+        max: 1,
+    },
+    KnobSpec {
+        name: "num-speculative-tokens",
+        about: "tokens drafted ahead in a step; 0 drafts none",
+        default: KnobValue::Whole(0),
+        min: 0,
+        max: 16,
+    },
+    KnobSpec {
+        name: "synthetic-acceptance-rate",
+        about: "chance that a draft is right",
+        default: KnobValue::Fraction(0.7),
+        min: 0,
+        max: 1,
+    },
+];
 
 /// A knob that the simulator does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,9 +286,19 @@ fn check_knob(spec: &KnobSpec, value: &KnobValue) -> Result<(), String> {
         (KnobValue::Switch(_), KnobValue::Switch(_)) => Ok(()),
         (KnobValue::Switch(_), other) => Err(format!("{name} must be on or off, got {other}")),
         (_, KnobValue::Whole(number)) if (*min..=*max).contains(number) => Ok(()),
-        (_, other) => Err(format!(
-            "{name} must be a whole number from {min} to {max}, got {other}"
-        )),
+        (KnobValue::Fraction(_), KnobValue::Fraction(share)) if (0.0..=1.0).contains(share) => {
+            Ok(())
+        }
+        (default, other) => {
+            let whole = if matches!(default, KnobValue::Whole(_)) {
+                "whole "
+            } else {
+                ""
+            };
+            Err(format!(
+                "{name} must be a {whole}number from {min} to {max}, got {other}"
+            ))
+        }
     }
 }
 

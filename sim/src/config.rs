@@ -1,17 +1,18 @@
 //! Presets and knobs: what the simulated engine is.
 //!
 //! Knobs carry vLLM's names (`measure::knobs::simulator_knobs` lists them with their ranges and defaults). A preset is the rest:
-//! the model's name, its context, its KV cache and the prices of a step.
+//! the model's name, its context, its memory and the prices of a step.
 
 use measure::knobs::{KnobSpec, KnobValue, Knobs, simulator_knobs};
 
 use crate::cost::Cost;
-
-/// Names that [`Config::preset`] knows, the default of demos first.
-pub const PRESETS: &[&str] = &["small-fast", "llama-8b-h100", "tiny"];
+use crate::preset::{PRESETS, Preset};
 
 /// Tokens in one KV block.
 pub const BLOCK_SIZE: usize = 16;
+
+/// Most tokens of prompt and answer together, in every preset.
+const CONTEXT: u32 = 8192;
 
 /// A simulated engine, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +29,21 @@ pub struct Config {
     pub max_num_seqs: u32,
     /// Most tokens in one step.
     pub max_num_batched_tokens: u32,
+    /// Most tokens of one prompt in a step where others wait or run; zero sets no limit.
+    pub long_prefill_token_threshold: u32,
     /// Whether KV blocks of prompts that begin alike are reused.
     pub enable_prefix_caching: bool,
     /// Whether long prefills are cut into pieces.
     pub enable_chunked_prefill: bool,
-    /// Prices of a step.
+    /// Share of the memory that the engine takes.
+    pub gpu_memory_utilization: f64,
+    /// KV blocks set by hand; zero where they follow from the memory.
+    pub num_gpu_blocks_override: u32,
+    /// Tokens guessed ahead of each sequence.
+    pub num_speculative_tokens: u32,
+    /// The chance that a guess is right, each on its own.
+    pub synthetic_acceptance_rate: f64,
+    /// Prices of a step, with and without recorded graphs and asynchronous scheduling as the knobs say.
     pub cost: Cost,
     /// Answer length of a chat that asks for none.
     pub default_chat_tokens: u32,
@@ -78,32 +89,42 @@ pub enum ConfigError {
         /// The preset's context.
         context: u32,
     },
+    /// Not even one sequence could ever be served to its end.
+    #[error(
+        "the KV cache would hold {tokens} tokens, but one sequence may have {context}: raise gpu-memory-utilization or \
+         num-gpu-blocks-override"
+    )]
+    ContextDoesNotFit {
+        /// What the KV cache would hold.
+        tokens: usize,
+        /// The preset's context.
+        context: u32,
+    },
 }
 
 impl Config {
     /// The preset with these knobs turned.
     pub fn preset(name: &str, knobs: &Knobs) -> Result<Self, ConfigError> {
-        let base = base(name).ok_or_else(|| ConfigError::UnknownPreset {
+        let preset = Preset::find(name).ok_or_else(|| ConfigError::UnknownPreset {
             name: name.to_owned(),
         })?;
         let known = simulator_knobs();
         for knob in knobs.keys() {
             if !known.iter().any(|spec| spec.name == knob) {
-                let known = known
-                    .iter()
-                    .map(|spec| spec.name)
-                    .collect::<Vec<_>>()
-                    .join(", ");
+                let names: Vec<&str> = known.iter().map(|spec| spec.name).collect();
                 return Err(ConfigError::UnknownKnob {
                     knob: knob.clone(),
-                    known,
+                    known: names.join(", "),
                 });
             }
         }
         known
             .iter()
-            .try_fold(base, |config, spec| config.with(spec, knobs.get(spec.name)))?
-            .settled(knobs)
+            .try_fold(base(&preset), |config, spec| {
+                config.with(spec, knobs.get(spec.name))
+            })?
+            .with_whole_prefills(knobs)?
+            .with_memory(&preset)
     }
 
     /// This configuration with one knob set, or at its default.
@@ -114,14 +135,23 @@ impl Config {
             "enable-chunked-prefill" => self.enable_chunked_prefill = switch(spec, value)?,
             "max-num-seqs" => self.max_num_seqs = whole(spec, value)?,
             "max-num-batched-tokens" => self.max_num_batched_tokens = whole(spec, value)?,
+            "long-prefill-token-threshold" => {
+                self.long_prefill_token_threshold = whole(spec, value)?;
+            }
+            "gpu-memory-utilization" => self.gpu_memory_utilization = share(spec, value)?,
+            "num-gpu-blocks-override" => self.num_gpu_blocks_override = whole(spec, value)?,
+            "enforce-eager" => self.cost.eager = switch(spec, value)?,
+            "async-scheduling" => self.cost.async_scheduling = switch(spec, value)?,
+            "num-speculative-tokens" => self.num_speculative_tokens = whole(spec, value)?,
+            "synthetic-acceptance-rate" => self.synthetic_acceptance_rate = share(spec, value)?,
             // A knob that measure lists and this engine lacks has no effect here.
             _ => {}
         }
         Ok(self)
     }
 
-    /// The knobs seen together: as in vLLM, whole prefills raise the default budget of a step to a whole context.
-    fn settled(mut self, knobs: &Knobs) -> Result<Self, ConfigError> {
+    /// As in vLLM, whole prefills raise the default budget of a step to a whole context.
+    fn with_whole_prefills(mut self, knobs: &Knobs) -> Result<Self, ConfigError> {
         if self.enable_chunked_prefill || self.max_model_len <= self.max_num_batched_tokens {
             return Ok(self);
         }
@@ -133,21 +163,47 @@ impl Config {
         Ok(self)
     }
 
+    /// The KV cache gets what is left of the memory, or what was set by hand.
+    fn with_memory(mut self, preset: &Preset) -> Result<Self, ConfigError> {
+        self.kv_blocks = match self.num_gpu_blocks_override {
+            0 => preset.memory.kv_blocks(self.gpu_memory_utilization),
+            blocks => blocks,
+        };
+        let (tokens, context) = (self.kv_blocks as usize * BLOCK_SIZE, self.max_model_len);
+        if tokens < context as usize {
+            return Err(ConfigError::ContextDoesNotFit { tokens, context });
+        }
+        Ok(self)
+    }
+
     /// The knobs in force, by name.
     pub fn knobs(&self) -> Knobs {
+        let switch = KnobValue::Switch;
+        let whole = |number: u32| KnobValue::Whole(number.into());
+        let share = KnobValue::Fraction;
         [
-            (
-                "enable-prefix-caching",
-                KnobValue::Switch(self.enable_prefix_caching),
-            ),
+            ("enable-prefix-caching", switch(self.enable_prefix_caching)),
             (
                 "enable-chunked-prefill",
-                KnobValue::Switch(self.enable_chunked_prefill),
+                switch(self.enable_chunked_prefill),
             ),
-            ("max-num-seqs", KnobValue::Whole(self.max_num_seqs.into())),
+            ("max-num-seqs", whole(self.max_num_seqs)),
+            ("max-num-batched-tokens", whole(self.max_num_batched_tokens)),
             (
-                "max-num-batched-tokens",
-                KnobValue::Whole(self.max_num_batched_tokens.into()),
+                "long-prefill-token-threshold",
+                whole(self.long_prefill_token_threshold),
+            ),
+            ("gpu-memory-utilization", share(self.gpu_memory_utilization)),
+            (
+                "num-gpu-blocks-override",
+                whole(self.num_gpu_blocks_override),
+            ),
+            ("enforce-eager", switch(self.cost.eager)),
+            ("async-scheduling", switch(self.cost.async_scheduling)),
+            ("num-speculative-tokens", whole(self.num_speculative_tokens)),
+            (
+                "synthetic-acceptance-rate",
+                share(self.synthetic_acceptance_rate),
             ),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -155,189 +211,60 @@ impl Config {
     }
 }
 
+fn refuse(spec: &KnobSpec, allowed: String, got: &KnobValue) -> ConfigError {
+    ConfigError::BadValue {
+        knob: spec.name,
+        allowed,
+        got: got.clone(),
+    }
+}
+
 fn switch(spec: &KnobSpec, value: &KnobValue) -> Result<bool, ConfigError> {
     match value {
         KnobValue::Switch(on) => Ok(*on),
-        other => Err(ConfigError::BadValue {
-            knob: spec.name,
-            allowed: "on or off".into(),
-            got: other.clone(),
-        }),
+        other => Err(refuse(spec, "on or off".into(), other)),
     }
 }
 
 fn whole(spec: &KnobSpec, value: &KnobValue) -> Result<u32, ConfigError> {
-    let refuse = || ConfigError::BadValue {
-        knob: spec.name,
-        allowed: format!("a whole number from {} to {}", spec.min, spec.max),
-        got: value.clone(),
-    };
+    let allowed = || format!("a whole number from {} to {}", spec.min, spec.max);
     match value {
-        KnobValue::Whole(number) if spec.min <= *number && *number <= spec.max => {
-            u32::try_from(*number).map_err(|_| refuse())
+        KnobValue::Whole(number) if (spec.min..=spec.max).contains(number) => {
+            u32::try_from(*number).map_err(|_| refuse(spec, allowed(), value))
         }
-        _ => Err(refuse()),
+        _ => Err(refuse(spec, allowed(), value)),
+    }
+}
+
+fn share(spec: &KnobSpec, value: &KnobValue) -> Result<f64, ConfigError> {
+    match value {
+        KnobValue::Whole(number @ 0..=1) => Ok(*number as f64),
+        KnobValue::Fraction(share) if (0.0..=1.0).contains(share) => Ok(*share),
+        other => Err(refuse(spec, "a number from 0 to 1".into(), other)),
     }
 }
 
 /// A preset before its knobs are set.
-fn base(name: &str) -> Option<Config> {
-    let preset = *PRESETS.iter().find(|known| **known == name)?;
-    let (max_model_len, kv_blocks, cost) = match preset {
-        "llama-8b-h100" => (8192, LLAMA_8B_H100_BLOCKS, LLAMA_8B_H100),
-        "tiny" => (8192, 4096, TINY),
-        _ => (8192, SMALL_FAST_BLOCKS, SMALL_FAST),
-    };
-    Some(Config {
-        preset,
-        model: format!("simulated-{preset}"),
-        max_model_len,
-        kv_blocks,
+fn base(preset: &Preset) -> Config {
+    Config {
+        preset: preset.name,
+        model: format!("simulated-{}", preset.name),
+        max_model_len: CONTEXT,
+        kv_blocks: 0,
         max_num_seqs: 0,
         max_num_batched_tokens: 0,
+        long_prefill_token_threshold: 0,
         enable_prefix_caching: false,
         enable_chunked_prefill: true,
-        cost,
+        gpu_memory_utilization: 0.0,
+        num_gpu_blocks_override: 0,
+        num_speculative_tokens: 0,
+        synthetic_acceptance_rate: 0.0,
+        cost: preset.cost,
         default_chat_tokens: 128,
         max_queued: 20_000,
-    })
+    }
 }
-
-/// A small model on a small device, quick enough that a whole study takes minutes. The numbers are chosen, not measured: a step of
-/// 4.5 ms, decodes nearly free (20 µs a sequence: a small batch is bound by reading the weights), and prompts dear (80 µs a
-/// token, 12,500 tokens/s), so that most of a multi-turn chat's cost is prefill, and reusing prefixes shows.
-const SMALL_FAST: Cost = Cost {
-    base_ns: 4.5e6,
-    prefill_token_ns: 80e3,
-    attention_pair_ns: 5.0,
-    sequence_ns: 20e3,
-    kv_token_ns: 20.0,
-};
-/// 65,536 tokens: 64 sequences of 1,024.
-const SMALL_FAST_BLOCKS: u32 = 4096;
-
-/// An 8-billion-parameter Llama in 16 bits on one H100 SXM, by roofline from public figures: 16 GB of weights over
-/// 3.35 TB/s (NVIDIA's data sheet) is 4.8 ms, and 1.2 ms for launches and scheduling; a prompt token is 2 FLOP x 8e9 over half of 989
-/// TFLOP/s, 32 µs; a pair 4 x 4096 x 32 layers FLOP over the same, 1 ns; a cached token 128 KiB (8 KV heads x 128 x 2 x 2 bytes x 32
-/// layers) over 3.35 TB/s, 39 ns; a sequence its row in the products and about 10 µs of sampling, 42 µs. Plausible, never measured.
-const LLAMA_8B_H100: Cost = Cost {
-    base_ns: 6.0e6,
-    prefill_token_ns: 32e3,
-    attention_pair_ns: 1.0,
-    sequence_ns: 42e3,
-    kv_token_ns: 39.0,
-};
-/// 55 GB of KV at 128 KiB a token (80 GB x 0.9 less weights and activations): 419,424 tokens.
-const LLAMA_8B_H100_BLOCKS: u32 = 26_214;
-
-/// As fast as tests like it: a token every 0.2 ms or so.
-const TINY: Cost = Cost {
-    base_ns: 200e3,
-    prefill_token_ns: 1e3,
-    attention_pair_ns: 0.0,
-    sequence_ns: 5e3,
-    kv_token_ns: 1.0,
-};
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn knobs(pairs: &[(&str, &str)]) -> Knobs {
-        pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), KnobValue::from(*value)))
-            .collect()
-    }
-
-    #[track_caller]
-    fn check_error(preset: &str, pairs: &[(&str, &str)], expected: &str) {
-        let error = Config::preset(preset, &knobs(pairs)).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-    }
-
-    #[test]
-    fn every_preset_stands_with_the_default_knobs() {
-        for preset in PRESETS {
-            let config = Config::preset(preset, &Knobs::new()).unwrap();
-            let defaults: Knobs = simulator_knobs()
-                .into_iter()
-                .map(|spec| (spec.name.to_owned(), spec.default))
-                .collect();
-            assert_eq!(config.knobs(), defaults, "{preset}");
-            assert!(config.model.starts_with("simulated-"));
-            assert!(config.max_model_len as usize <= config.kv_blocks as usize * BLOCK_SIZE);
-        }
-    }
-
-    #[test]
-    fn knobs_turn() {
-        let config = Config::preset(
-            "tiny",
-            &knobs(&[
-                ("max-num-seqs", "3"),
-                ("max-num-batched-tokens", "16"),
-                ("enable-prefix-caching", "on"),
-            ]),
-        )
-        .unwrap();
-        assert_eq!(
-            (config.max_num_seqs, config.max_num_batched_tokens),
-            (3, 16)
-        );
-        assert!(config.enable_prefix_caching);
-    }
-
-    #[test]
-    fn errors_name_the_knob_and_the_mend() {
-        check_error(
-            "big",
-            &[],
-            "unknown preset \"big\"; the simulator knows small-fast, llama-8b-h100, tiny",
-        );
-        check_error(
-            "tiny",
-            &[("max-num-seqs", "0")],
-            "max-num-seqs must be a whole number from 1 to 4096, got 0",
-        );
-        check_error(
-            "tiny",
-            &[("max-num-seqs", "many")],
-            "max-num-seqs must be a whole number from 1 to 4096, got many",
-        );
-        check_error(
-            "tiny",
-            &[("enable-prefix-caching", "3")],
-            "enable-prefix-caching must be on or off, got 3",
-        );
-        check_error(
-            "tiny",
-            &[("block-size", "3")],
-            "unknown knob \"block-size\"; the simulator knows enable-prefix-caching, enable-chunked-prefill, max-num-seqs, \
-             max-num-batched-tokens",
-        );
-    }
-
-    #[test]
-    fn whole_prefills_need_a_whole_context() {
-        check_error(
-            "tiny",
-            &[
-                ("enable-chunked-prefill", "off"),
-                ("max-num-batched-tokens", "512"),
-            ],
-            "max-num-batched-tokens is 512, but without enable-chunked-prefill a whole prompt must fit into one step: set \
-             it to at least 8192, or turn enable-chunked-prefill on",
-        );
-    }
-
-    #[test]
-    fn whole_prefills_raise_the_default_budget() {
-        let config = Config::preset(
-            "llama-8b-h100",
-            &knobs(&[("enable-chunked-prefill", "off")]),
-        )
-        .unwrap();
-        assert_eq!(config.max_num_batched_tokens, 8192);
-    }
-}
+mod tests;

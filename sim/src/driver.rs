@@ -22,13 +22,15 @@ const LATE_LIMIT: Nanos = Nanos::from_millis(1000);
 /// Longest nap: a stop is noticed within.
 const NAP: Duration = Duration::from_millis(20);
 
-/// A token that came out, for the stream of its request.
+/// Tokens that came out together, for the stream of their request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delivered {
     /// Which of the request's choices.
     pub choice: u32,
-    /// Which token of its answer, from 0.
+    /// Which token of its answer the first of them is, from 0.
     pub index: u32,
+    /// How many they are.
+    pub count: u32,
     pub finished: bool,
     pub cached: u32,
 }
@@ -78,7 +80,7 @@ impl Handle {
 /// Starts the driver's thread.
 pub(crate) fn spawn(config: &Config) -> std::io::Result<Handle> {
     let (commands, receiver) = mpsc::channel(COMMANDS);
-    let stats = Arc::new(Mutex::new(Stats::default()));
+    let stats = Arc::new(Mutex::new(Stats::new(config)));
     let stop = Arc::new(AtomicBool::new(false));
     let mut driver = Driver {
         engine: Engine::new(config),
@@ -142,13 +144,13 @@ impl Driver {
         self.sleep_until(step.ends);
         for token in &step.emitted {
             if let Some(Client { choice, to }) = self.clients.get(&token.id) {
-                let (index, finished, cached) = (token.index, token.finished, token.cached);
                 // A closed channel is a client that left: `drop_the_gone` sees it before the next step.
                 let _ = to.try_send(Delivered {
                     choice: *choice,
-                    index,
-                    finished,
-                    cached,
+                    index: token.index,
+                    count: token.count,
+                    finished: token.finished,
+                    cached: token.cached,
                 });
             }
             if token.finished {

@@ -8,7 +8,7 @@ use measure::units::Nanos;
 
 use crate::config::Config;
 use crate::cost::{Cost, Work};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Counts, Scheduler};
 use crate::sequence::Sequence;
 pub use crate::sequence::{Ask, SequenceId, prompt_hashes};
 use crate::stats::Stats;
@@ -18,6 +18,7 @@ pub struct Engine {
     scheduler: Scheduler,
     cost: Cost,
     caching: bool,
+    acceptance: f64,
     next_id: u64,
     stats: Stats,
 }
@@ -31,18 +32,20 @@ pub struct StepResult {
     pub tokens: usize,
     /// What was computed.
     pub work: Work,
-    /// One token each.
+    /// What came out, one entry a sequence.
     pub emitted: Vec<Emitted>,
 }
 
-/// A new token of a sequence.
+/// The new tokens of a sequence: one, and those that were guessed right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emitted {
     /// The sequence.
     pub id: SequenceId,
-    /// Which token of its answer, from 0.
+    /// Which token of its answer the first of them is, from 0.
     pub index: u32,
-    /// Whether it is the last.
+    /// How many they are, at least 1.
+    pub count: u32,
+    /// Whether the answer's last token is among them.
     pub finished: bool,
     /// Prompt tokens that came from the prefix cache when the sequence first started.
     pub cached: u32,
@@ -55,8 +58,9 @@ impl Engine {
             scheduler: Scheduler::new(config),
             cost: config.cost,
             caching: config.enable_prefix_caching,
+            acceptance: config.synthetic_acceptance_rate,
             next_id: 0,
-            stats: Stats::default(),
+            stats: Stats::new(config),
         }
     }
 
@@ -117,14 +121,20 @@ impl Engine {
         &mut self.stats
     }
 
+    /// Counts from zero again what the scheduler counts.
+    pub(crate) fn forget_counts(&mut self) {
+        self.scheduler.counts = Counts::default();
+    }
+
     /// Runs one step that begins at `now`.
     pub fn step(&mut self, now: Nanos) -> StepResult {
         let tokens = self.scheduler.schedule();
         self.gauge();
         let work = self.work();
         let ends = now + self.cost.step(&work);
-        let emitted = self.advance(ends);
-        self.stats.steps += 1;
+        let before = self.stats.prompt_tokens + self.stats.generation_tokens;
+        let emitted = self.advance(now, ends);
+        self.stats.count_step(before, &emitted);
         self.scheduler.remove(|sequence| sequence.is_finished());
         StepResult {
             ends,
@@ -150,8 +160,8 @@ impl Engine {
             .iter()
             .filter(|sequence| 0 < sequence.scheduled)
         {
-            if sequence.is_decode() {
-                work.decode(sequence.computed as u64);
+            if sequence.is_decoding() {
+                work.verify(sequence.computed as u64, sequence.drafts as u64);
             } else {
                 work.prefill(sequence.computed as u64, sequence.scheduled as u64);
             }
@@ -159,42 +169,35 @@ impl Engine {
         work
     }
 
-    /// Every sequence whose tokens are all computed now has one more.
-    fn advance(&mut self, ends: Nanos) -> Vec<Emitted> {
+    /// Every sequence whose tokens are all computed now has one more, and those of its guesses that were right.
+    fn advance(&mut self, begins: Nanos, ends: Nanos) -> Vec<Emitted> {
         let mut emitted = Vec::with_capacity(self.scheduler.running.len());
         for sequence in &mut self.scheduler.running {
             let scheduled = std::mem::take(&mut sequence.scheduled);
-            sequence.computed += scheduled;
-            if 0 < scheduled && sequence.computed == sequence.tokens.len() {
-                let index = sequence.answer(self.caching);
-                observe(&mut self.stats, sequence, ends);
-                let cached = sequence.cached.unwrap_or(0) as u32;
-                emitted.push(Emitted {
-                    id: sequence.id,
-                    index,
-                    finished: sequence.is_finished(),
-                    cached,
-                });
+            if scheduled == 0 {
+                continue;
             }
+            sequence.started.get_or_insert(begins);
+            sequence.computed += scheduled;
+            if sequence.computed < sequence.tokens.len() {
+                continue;
+            }
+            let accepted = sequence.accepted(self.acceptance);
+            self.stats.count_guesses(sequence.drafts, accepted);
+            let index = sequence.answered();
+            (0..=accepted).for_each(|_| sequence.answer(self.caching));
+            sequence.computed += accepted;
+            let token = Emitted {
+                id: sequence.id,
+                index,
+                count: accepted as u32 + 1,
+                finished: sequence.is_finished(),
+                cached: sequence.cached.unwrap_or(0) as u32,
+            };
+            self.stats.count_tokens(sequence, &token, ends);
+            emitted.push(token);
         }
         emitted
-    }
-}
-
-/// Counts a sequence's new token.
-fn observe(stats: &mut Stats, sequence: &mut Sequence, ends: Nanos) {
-    stats.generation_tokens += 1;
-    match sequence.last_token.replace(ends) {
-        Some(before) => stats.itl.observe(ends.since(before)),
-        None => {
-            stats.prompt_tokens += sequence.prompt_len as u64;
-            stats.prompt_tokens_cached += sequence.cached.unwrap_or(0) as u64;
-            stats.ttft.observe(ends.since(sequence.arrived));
-        }
-    }
-    if sequence.is_finished() {
-        stats.finished += 1;
-        stats.e2e.observe(ends.since(sequence.arrived));
     }
 }
 

@@ -4,11 +4,13 @@
 //! those steps last their time; the wire speaks as vLLM does. Whatever leaves it says that it is simulated: the model's
 //! name, the owner, the version, the fingerprint and the `server` header. Read the modules in this order.
 
-pub mod config; // presets and knobs
+pub mod config; // knobs
 pub mod cost; // how long a step takes
 mod driver; // steps in real time
 pub mod engine; // one step: schedule, cost, tokens
+pub mod hardware; // from data sheets to prices
 pub mod kv; // paged KV cache with prefix reuse
+pub mod preset; // models on devices
 pub mod rehearsal; // the engine in virtual time
 pub mod scheduler; // which sequences share the next step
 mod sequence; // one sequence on its way through the engine
@@ -18,8 +20,10 @@ pub mod tokens; // words to token ids, and answers
 pub mod truth; // a server that knows when each of its tokens left
 mod wire; // HTTP as vLLM speaks it
 
-pub use config::{Config, ConfigError, PRESETS};
+pub use config::{Config, ConfigError};
+pub use preset::PRESETS;
 pub use server::{Running, serve, start};
+pub use wire::metrics_page;
 
 /// What this engine calls itself, wherever an engine names its version.
 pub const VERSION: &str = concat!("goodput-sim ", env!("CARGO_PKG_VERSION"));

@@ -3,7 +3,8 @@
 //! Running sequences come first, in the order they started, each with as many tokens as it still lacks (one, once its prompt
 //! is done); then waiting ones start, first come first served, as far as the step's token budget, the number of
 //! sequences and the KV cache allow. Where a running sequence finds no block, the one that started last gives up its blocks,
-//! goes back to the head of the queue and will be computed anew.
+//! goes back to the head of the queue and will be computed anew. With speculation a decode also verifies guesses, which count
+//! against the budget and need room in the cache like any token.
 
 use std::collections::VecDeque;
 
@@ -26,6 +27,9 @@ struct Limits {
     tokens: usize,
     caching: bool,
     chunked: bool,
+    /// Most tokens of one prompt beside others.
+    prompt_tokens: usize,
+    drafts: usize,
 }
 
 /// What the scheduler counts.
@@ -51,6 +55,11 @@ impl Scheduler {
                 tokens: config.max_num_batched_tokens as usize,
                 caching: config.enable_prefix_caching,
                 chunked: config.enable_chunked_prefill,
+                prompt_tokens: match config.long_prefill_token_threshold {
+                    0 => usize::MAX,
+                    most => most as usize,
+                },
+                drafts: config.num_speculative_tokens as usize,
             },
             counts: Counts::default(),
         }
@@ -73,20 +82,41 @@ impl Scheduler {
     fn continue_running(&mut self, mut budget: usize) -> usize {
         self.running
             .iter_mut()
-            .for_each(|sequence| sequence.scheduled = 0);
+            .for_each(|sequence| (sequence.scheduled, sequence.drafts) = (0, 0));
+        let most = self.most_of_a_prompt();
         let mut index = 0;
         while index < self.running.len() && 0 < budget {
             let sequence = &self.running[index];
-            let wanted = (sequence.tokens.len() - sequence.computed).min(budget);
-            if !self.grow(index, wanted) {
+            let wanted = (sequence.tokens.len() - sequence.computed).min(most.min(budget));
+            let drafts = self.drafts(sequence, budget - wanted);
+            if !self.grow(index, wanted + drafts) {
                 break;
             }
-            self.running[index].scheduled = wanted;
+            let sequence = &mut self.running[index];
+            (sequence.scheduled, sequence.drafts) = (wanted, drafts);
             self.remember_full_blocks(index);
-            budget -= wanted;
+            budget -= wanted + drafts;
             index += 1;
         }
         budget
+    }
+
+    /// Most tokens that a step computes of one prompt. Alone, a prompt starves nobody and has no limit.
+    fn most_of_a_prompt(&self) -> usize {
+        if self.limits.chunked && 1 < self.running.len() + self.waiting.len() {
+            self.limits.prompt_tokens
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// Tokens guessed ahead of a sequence: none before its prompt is done, and none beyond its end.
+    fn drafts(&self, sequence: &Sequence, budget: usize) -> usize {
+        if !sequence.is_decoding() {
+            return 0;
+        }
+        let lacking = (sequence.max_tokens - sequence.answered()) as usize;
+        self.limits.drafts.min(budget).min(lacking - 1)
     }
 
     /// Blocks for `wanted` more tokens of running sequence `index`, taken from later ones where there are none free.
@@ -114,20 +144,23 @@ impl Scheduler {
         sequence.blocks.clear();
         sequence.computed = 0;
         sequence.scheduled = 0;
+        sequence.drafts = 0;
         sequence.remembered = 0;
+        sequence.preemptions += 1;
         self.counts.preemptions += 1;
         self.waiting.push_front(sequence);
     }
 
     /// Starts waiting sequences within `budget`; returns what is left of it.
     fn start_waiting(&mut self, mut budget: usize) -> usize {
+        let most = self.most_of_a_prompt();
         while 0 < budget && self.running.len() < self.limits.sequences {
             let Some(sequence) = self.waiting.front() else {
                 break;
             };
             let cached = self.cached_prefix(sequence);
             let lacking = sequence.tokens.len() - cached.len() * BLOCK_SIZE;
-            let wanted = lacking.min(budget);
+            let wanted = lacking.min(most.min(budget));
             let whole = sequence.missing_blocks(sequence.tokens.len()) - cached.len();
             if (!self.limits.chunked && wanted < lacking) || !self.kv.fits(&cached, whole) {
                 break;

@@ -1,10 +1,14 @@
 //! One sequence on its way through the engine.
 
+use measure::sampling::derive;
 use measure::units::Nanos;
 
 use crate::config::BLOCK_SIZE;
 use crate::kv::BlockId;
 use crate::tokens::{Token, answer_token, block_hash};
+
+/// Keeps the draws of guesses apart from those of words.
+const GUESS: u64 = 0x6775_6573;
 
 /// Names a sequence for as long as the engine lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +49,8 @@ pub(crate) struct Sequence {
     pub computed: usize,
     /// Tokens computed in the current step; zero outside it.
     pub scheduled: usize,
+    /// Guesses after them that the current step verifies.
+    pub drafts: usize,
     pub blocks: Vec<BlockId>,
     /// Hashes of the full blocks of `tokens`; empty without prefix caching.
     pub hashes: Vec<u64>,
@@ -53,8 +59,14 @@ pub(crate) struct Sequence {
     /// Prompt tokens found in the cache when it first started; `None` before.
     pub cached: Option<usize>,
     pub arrived: Nanos,
+    /// Begin of the first step it took part in.
+    pub started: Option<Nanos>,
+    /// End of the step of its first token.
+    pub first_token: Nanos,
     /// End of the step of its latest token.
     pub last_token: Option<Nanos>,
+    /// How often it had to give up its blocks.
+    pub preemptions: u32,
 }
 
 impl Sequence {
@@ -73,12 +85,16 @@ impl Sequence {
             seed,
             computed: 0,
             scheduled: 0,
+            drafts: 0,
             blocks: Vec::new(),
             hashes,
             remembered: 0,
             cached: None,
             arrived,
+            started: None,
+            first_token: Nanos::ZERO,
             last_token: None,
+            preemptions: 0,
         }
     }
 
@@ -87,11 +103,21 @@ impl Sequence {
         (self.tokens.len() - self.prompt_len) as u32
     }
 
-    /// Whether the current step only adds one token to an answer under way.
-    pub fn is_decode(&self) -> bool {
-        self.scheduled == 1
-            && self.prompt_len < self.tokens.len()
-            && self.computed + 1 == self.tokens.len()
+    /// Whether all but the latest token of an answer under way is computed: the next step decodes.
+    pub fn is_decoding(&self) -> bool {
+        self.prompt_len < self.tokens.len() && self.computed + 1 == self.tokens.len()
+    }
+
+    /// Guesses that are right, of those the current step verifies: each has the chance `rate`, and the first wrong one ends them.
+    pub fn accepted(&self, rate: f64) -> usize {
+        let is_right = |guess: &usize| {
+            let draw = derive(
+                self.seed,
+                &[u64::from(self.answered()), *guess as u64, GUESS],
+            );
+            (draw >> 11) as f64 / ((1u64 << 53) as f64) < rate
+        };
+        (0..self.drafts).take_while(is_right).count()
     }
 
     /// Blocks that are missing for its first `tokens` tokens.
@@ -101,8 +127,8 @@ impl Sequence {
             .saturating_sub(self.blocks.len())
     }
 
-    /// Appends the next token of the answer; returns its index.
-    pub fn answer(&mut self, caching: bool) -> u32 {
+    /// Appends the next token of the answer.
+    pub fn answer(&mut self, caching: bool) {
         let index = self.answered();
         self.tokens.push(answer_token(self.seed, index));
         if caching && self.tokens.len().is_multiple_of(BLOCK_SIZE) {
@@ -112,7 +138,6 @@ impl Sequence {
                 &self.tokens[self.tokens.len() - BLOCK_SIZE..],
             ));
         }
-        index
     }
 
     pub fn is_finished(&self) -> bool {

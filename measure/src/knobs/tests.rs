@@ -157,6 +157,11 @@ fn the_simulators_defaults_pass() {
         .collect();
     assert_eq!(check_simulator_knobs(&defaults), Ok(()));
     assert_eq!(check_simulator_knobs(&Knobs::new()), Ok(()));
+    let shares = knobs(&[
+        ("gpu-memory-utilization", "0.5"),
+        ("synthetic-acceptance-rate", "1"),
+    ]);
+    assert_eq!(check_simulator_knobs(&shares), Ok(()));
 }
 
 #[test]
@@ -164,7 +169,8 @@ fn wrong_knobs_are_named_with_what_is_allowed() {
     refuses(
         &[("max-seqs", "4")],
         "the simulator has no knob \"max-seqs\"; it has enable-prefix-caching, enable-chunked-prefill, max-num-seqs, \
-         max-num-batched-tokens",
+         max-num-batched-tokens, long-prefill-token-threshold, gpu-memory-utilization, num-gpu-blocks-override, \
+         enforce-eager, async-scheduling, num-speculative-tokens, synthetic-acceptance-rate",
     );
     refuses(
         &[("enable-prefix-caching", "1")],
@@ -181,6 +187,10 @@ fn wrong_knobs_are_named_with_what_is_allowed() {
     refuses(
         &[("max-num-batched-tokens", "on")],
         "max-num-batched-tokens must be a whole number from 16 to 1048576, got on",
+    );
+    refuses(
+        &[("gpu-memory-utilization", "1.2")],
+        "gpu-memory-utilization must be a number from 0 to 1, got 1.2",
     );
 }
 

@@ -60,6 +60,7 @@ fn a_sequence_gets_each_of_its_tokens_once() {
         .map(|index| Emitted {
             id,
             index,
+            count: 1,
             finished: index == 4,
             cached: 0,
         })
@@ -177,6 +178,58 @@ fn without_the_knob_nothing_is_found() {
     assert_eq!(engine.stats().counts.cache_queries, 0);
 }
 
+/// Events and tokens of a sequence of 60, with so many guesses at this acceptance.
+#[track_caller]
+fn check_guesses(drafts: &str, rate: &str, events: usize) {
+    let pairs = [
+        ("num-speculative-tokens", drafts),
+        ("synthetic-acceptance-rate", rate),
+    ];
+    let mut engine = Engine::new(&config(100, &pairs));
+    engine.add(ask(prompt(1, 40), 60), Nanos::ZERO);
+    let emitted = run(&mut engine, |_, _| ());
+    assert_eq!(emitted.len(), events);
+    let tokens: u32 = emitted.iter().map(|token| token.count).sum();
+    assert_eq!(tokens, 60, "a guess that is right is a token of the answer");
+}
+
+#[test]
+fn guesses_that_are_right_save_steps() {
+    check_guesses("0", "1", 60);
+    check_guesses("3", "0", 60);
+    // One token from the prompt, then four a step; the last three need no more than that.
+    check_guesses("3", "1", 1 + 15);
+    // 1 + 0.5 + 0.25 + 0.125 tokens a step on average: 31 or 32 steps.
+    check_guesses("3", "0.5", 31);
+}
+
+#[test]
+fn guesses_count_against_the_budget() {
+    let pairs = [
+        ("num-speculative-tokens", "15"),
+        ("max-num-batched-tokens", "16"),
+    ];
+    let mut engine = Engine::new(&config(100, &pairs));
+    engine.add(ask(prompt(1, 4), 60), Nanos::ZERO);
+    engine.add(ask(prompt(2, 4), 60), Nanos::ZERO);
+    engine.step(Nanos::ZERO);
+    let step = engine.step(Nanos(1));
+    assert_eq!((step.tokens, step.work.sequences), (16, 1));
+}
+
+#[test]
+fn a_long_prompt_leaves_room_for_others_but_alone_it_takes_all() {
+    let pairs = [("long-prefill-token-threshold", "32")];
+    let mut engine = Engine::new(&config(200, &pairs));
+    engine.add(ask(prompt(1, 150), 1), Nanos::ZERO);
+    engine.add(ask(prompt(2, 150), 1), Nanos::ZERO);
+    engine.add(ask(prompt(3, 10), 1), Nanos::ZERO);
+    assert_eq!(engine.step(Nanos::ZERO).tokens, 32 + 32 + 10);
+    let mut engine = Engine::new(&config(200, &pairs));
+    engine.add(ask(prompt(1, 150), 1), Nanos::ZERO);
+    assert_eq!(engine.step(Nanos::ZERO).tokens, 150);
+}
+
 #[test]
 fn whoever_leaves_frees_blocks_and_place() {
     let mut engine = Engine::new(&config(100, &[("max-num-seqs", "1")]));
@@ -213,12 +266,15 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 }
 
 fn knobs() -> impl Strategy<Value = Config> {
-    (any::<bool>(), any::<bool>(), 1..9u32, 16..200u32, 24..80u32).prop_map(
-        |(caching, chunked, seqs, tokens, blocks)| Config {
+    let switches = (any::<bool>(), any::<bool>());
+    (switches, 1..9u32, 16..200u32, 24..80u32, 0..5u32, 0..60u32).prop_map(
+        |((caching, chunked), seqs, tokens, blocks, drafts, threshold)| Config {
             enable_prefix_caching: caching,
             enable_chunked_prefill: chunked,
             max_num_seqs: seqs,
             max_num_batched_tokens: if chunked { tokens } else { 400 },
+            num_speculative_tokens: drafts,
+            long_prefill_token_threshold: threshold,
             ..config(blocks, &[])
         },
     )
@@ -239,10 +295,11 @@ fn check_step(engine: &Engine, step: &StepResult, config: &Config) {
         .flat_map(|sequence| sequence.blocks.iter().copied())
         .collect();
     for sequence in &scheduler.running {
-        assert_eq!(
-            sequence.blocks.len(),
-            sequence.computed.div_ceil(BLOCK_SIZE),
-            "exactly the blocks its tokens need"
+        let ahead = sequence.computed + config.num_speculative_tokens as usize;
+        let needed = sequence.computed.div_ceil(BLOCK_SIZE)..=ahead.div_ceil(BLOCK_SIZE);
+        assert!(
+            needed.contains(&sequence.blocks.len()),
+            "the blocks its tokens need, and no more than for its guesses"
         );
     }
     assert!(
@@ -315,7 +372,7 @@ proptest! {
         for (id, length) in asked.iter().enumerate() {
             let id = SequenceId(id as u64);
             let mine: Vec<&Emitted> = emitted.iter().filter(|token| token.id == id).collect();
-            let indices: Vec<u32> = mine.iter().map(|token| token.index).collect();
+            let indices: Vec<u32> = mine.iter().flat_map(|token| token.index..token.index + token.count).collect();
             prop_assert_eq!(&indices, &(0..indices.len() as u32).collect::<Vec<_>>());
             if gone.contains(&id) {
                 prop_assert!(indices.len() < *length as usize);

@@ -1,11 +1,12 @@
-//! The engine against closed forms.
+//! Times follow from prices, turn by turn.
 
 use measure::knobs::{KnobValue, Knobs};
-use measure::sampling::Draws;
 
 use super::*;
 use crate::cost::Work;
 use crate::engine::prompt_hashes;
+
+mod closed_forms;
 
 fn config(preset: &str, pairs: &[(&str, &str)]) -> Config {
     let knobs: Knobs = pairs
@@ -99,27 +100,6 @@ fn one_sequence_at_a_time_serialises() {
 }
 
 #[test]
-fn saturated_decodes_share_their_steps() {
-    let config = config("llama-8b-h100", &[]);
-    let sessions: Vec<Session> = (0..64)
-        .map(|salt| single(Nanos::ZERO, salt, 16, 400))
-        .collect();
-    let outcomes = rehearse(&config, &sessions);
-    let seconds = outcomes
-        .iter()
-        .map(|outcome| outcome.last)
-        .max()
-        .unwrap()
-        .as_secs_f64();
-    let closed_form = 64.0 / config.cost.step(&decodes(64, 216)).as_secs_f64();
-    let rate = 64.0 * 400.0 / seconds;
-    assert!(
-        (rate / closed_form - 1.0).abs() < 0.05,
-        "{rate} tokens/s, closed form {closed_form}"
-    );
-}
-
-#[test]
 fn tpot_rises_with_company() {
     let tpot = |sequences: u32| {
         let sessions: Vec<Session> = (0..sequences)
@@ -172,26 +152,40 @@ fn a_later_turn_finds_the_one_before() {
 }
 
 #[test]
-fn one_server_with_poisson_arrivals_waits_as_the_textbook_says() {
-    // M/D/1: mean wait = rho * service / (2 * (1 - rho)).
-    let config = config("tiny", &[("max-num-seqs", "1")]);
-    let service = rehearse(&config, &[single(Nanos::ZERO, 1, 32, 4)])[0]
-        .last
-        .as_secs_f64();
-    let (load, mut draws, mut at) = (0.7, Draws::new(5), 0.0);
-    let sessions: Vec<Session> = (0..30_000)
-        .map(|_| {
-            at += draws.exponential(load / service);
-            single(Nanos::from_secs_f64(at), 1, 32, 4)
-        })
-        .collect();
-    let waits = rehearse(&config, &sessions)
-        .iter()
-        .map(|one| one.last.since(one.arrived).as_secs_f64() - service)
-        .sum::<f64>();
-    let (mean, textbook) = (waits / 30_000.0, load * service / (2.0 * (1.0 - load)));
-    assert!(
-        (mean / textbook - 1.0).abs() < 0.05,
-        "mean wait {mean}, textbook {textbook}"
-    );
+fn samples_show_the_step_they_fall_into() {
+    let config = config("small-fast", &[]);
+    let later = single(Nanos::from_millis(700), 2, 50, 10);
+    let sessions = [single(Nanos::ZERO, 1, 50, 50), later];
+    let every = Nanos::from_millis(100);
+    let rehearsal = rehearse_after(&config, &[], &sessions, every);
+    let running: Vec<u64> = rehearsal.samples.iter().map(|it| it.1.running).collect();
+    // 50 tokens take 225 ms; then nothing until 700 ms.
+    assert_eq!(running, [1, 1, 1, 0, 0, 0, 0, 1]);
+    let last = &rehearsal.stats;
+    assert_eq!((last.running, last.finished), (0, 2));
+    assert_eq!(last.generation_tokens, 60);
+}
+
+#[test]
+fn a_prelude_leaves_only_the_cache() {
+    let config = config("small-fast", &[("enable-prefix-caching", "on")]);
+    let sessions = [single(Nanos::ZERO, 1, 50, 10)];
+    let rehearsal = rehearse_after(&config, &sessions, &sessions, Nanos(u64::MAX));
+    assert_eq!(rehearsal.outcomes[0].cached, 48);
+    let counts = rehearsal.stats.counts;
+    assert_eq!((counts.cache_queries, counts.cache_hits), (50, 48));
+    assert_eq!(rehearsal.stats.finished, 1);
+}
+
+#[test]
+fn the_longest_gap_is_the_stall() {
+    let config = config("small-fast", &[]);
+    let late = single(Nanos::from_millis(50), 2, 2000, 1);
+    let outcomes = rehearse(&config, &[single(Nanos::ZERO, 1, 50, 50), late]);
+    let beside = outcomes.iter().find(|it| it.session == 0).unwrap();
+    let (stall, p95) = (beside.stall.unwrap(), beside.itl_p95.unwrap());
+    assert!(Nanos::from_millis(150) < stall, "{stall}");
+    assert!(p95 < Nanos::from_millis(6), "{p95}");
+    let single = outcomes.iter().find(|it| it.session == 1).unwrap();
+    assert_eq!((single.stall, single.itl_p95), (None, None));
 }

@@ -1,5 +1,6 @@
 //! Answers, byte for byte in vLLM's form: a stream of events or one JSON object.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -72,13 +73,13 @@ impl Answer {
         self.seeds.len()
     }
 
-    /// Appends the events of one token: the roles before the first, usage and `[DONE]` after the last.
+    /// Appends the event of tokens that came together: the roles before the first, usage and `[DONE]` after the last.
     pub fn write_event(&mut self, token: Delivered, out: &mut String) {
         if !std::mem::replace(&mut self.begun, true) && self.kind == Kind::Chat {
             (0..self.seeds.len()).for_each(|choice| self.write_role(choice, out));
         }
         self.count(token);
-        let word = self.word(token);
+        let word = self.words(token);
         let choice = token.choice;
         out.push_str(&self.head);
         // Writing to a String cannot fail.
@@ -108,7 +109,7 @@ impl Answer {
     }
 
     fn count(&mut self, token: Delivered) {
-        self.completion_tokens += 1;
+        self.completion_tokens += u64::from(token.count);
         if token.index == 0 {
             self.cached_tokens += u64::from(token.cached);
         }
@@ -117,9 +118,13 @@ impl Answer {
         }
     }
 
-    /// The token's text.
-    fn word(&self, token: Delivered) -> &'static str {
-        answer_word(self.seeds[token.choice as usize], token.index)
+    /// The tokens' text.
+    fn words(&self, token: Delivered) -> Cow<'static, str> {
+        let word = |index| answer_word(self.seeds[token.choice as usize], index);
+        match token.count {
+            1 => word(token.index).into(),
+            count => (token.index..token.index + count).map(word).collect(),
+        }
     }
 
     fn write_role(&self, choice: usize, out: &mut String) {
@@ -180,7 +185,7 @@ impl Answer {
         let mut texts = vec![String::new(); self.seeds.len()];
         for token in tokens {
             self.count(*token);
-            texts[token.choice as usize].push_str(self.word(*token));
+            texts[token.choice as usize].push_str(&self.words(*token));
         }
         let choices: Vec<String> = texts
             .iter()

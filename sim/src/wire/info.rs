@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Served;
 use crate::VERSION;
-use crate::config::BLOCK_SIZE;
+use crate::config::{BLOCK_SIZE, Config};
 
 /// `GET /version`.
 pub(super) async fn version() -> Json<Value> {
@@ -37,10 +37,15 @@ pub(super) async fn server_info(State(served): State<Arc<Served>>) -> impl IntoR
         "version": VERSION,
         "knobs": config.knobs(),
         "vllm_config": {
-            "model_config": { "model": config.model, "max_model_len": config.max_model_len },
+            "model_config": {
+                "model": config.model,
+                "max_model_len": config.max_model_len,
+                "enforce_eager": config.cost.eager,
+            },
             "cache_config": {
                 "block_size": BLOCK_SIZE,
                 "enable_prefix_caching": config.enable_prefix_caching,
+                "gpu_memory_utilization": config.gpu_memory_utilization,
                 "num_gpu_blocks": config.kv_blocks,
                 "kv_cache_size_tokens": u64::from(config.kv_blocks) * BLOCK_SIZE as u64,
             },
@@ -48,8 +53,22 @@ pub(super) async fn server_info(State(served): State<Arc<Served>>) -> impl IntoR
                 "max_num_seqs": config.max_num_seqs,
                 "max_num_batched_tokens": config.max_num_batched_tokens,
                 "enable_chunked_prefill": config.enable_chunked_prefill,
+                "long_prefill_token_threshold": config.long_prefill_token_threshold,
+                "async_scheduling": config.cost.async_scheduling,
                 "policy": "fcfs",
             },
+            "speculative_config": speculation(config),
         },
     }))
+}
+
+/// As vLLM names it for guesses whose rightness is drawn; null without guesses.
+fn speculation(config: &Config) -> Value {
+    match config.num_speculative_tokens {
+        0 => Value::Null,
+        tokens => json!({
+            "num_speculative_tokens": tokens,
+            "synthetic_acceptance_rate": config.synthetic_acceptance_rate,
+        }),
+    }
 }

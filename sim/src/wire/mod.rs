@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::answer::Answer;
 use self::ask::{Asked, Kind};
 use self::error::Refusal;
+pub use self::metrics::render as metrics_page;
 use crate::FINGERPRINT;
 use crate::config::Config;
 use crate::driver::{Command, Delivered, Handle, Submission};
@@ -48,6 +49,8 @@ pub(crate) struct Served {
     /// Makes ids for requests that bring none.
     ids: RandomState,
     next_id: AtomicU64,
+    /// Requests turned away because the queue was full.
+    rejected: AtomicU64,
 }
 
 /// All routes.
@@ -58,6 +61,7 @@ pub(crate) fn router(config: Config, engine: Handle) -> Router {
         started: unix_seconds(),
         ids: RandomState::new(),
         next_id: AtomicU64::new(0),
+        rejected: AtomicU64::new(0),
     };
     Router::new()
         .route("/v1/chat/completions", post(chat))
@@ -155,6 +159,7 @@ impl Served {
     ) -> Result<mpsc::Receiver<Delivered>, Refusal> {
         let queued = self.engine.queued() + asked.asks.len() as u64;
         if u64::from(self.config.max_queued) < queued {
+            self.rejected.fetch_add(1, Ordering::Relaxed);
             return Err(Refusal::Busy);
         }
         let room: usize = asked.asks.iter().map(|ask| ask.max_tokens as usize).sum();

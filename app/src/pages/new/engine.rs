@@ -19,12 +19,14 @@ use crate::ui::segmented::Segmented;
 use crate::ui::toast::toasts;
 
 /// The simulator's presets and what each is like.
-const PRESETS: [(&str, &str); 3] = [
+const PRESETS: [(&str, &str); 8] = [
     ("small-fast", "small-fast: a small model, quick to saturate"),
-    (
-        "llama-8b-h100",
-        "llama-8b-h100: about an 8B model on one H100",
-    ),
+    ("llama-8b-h100", "llama-8b-h100: an 8B model on one H100"),
+    ("llama-8b-h200", "llama-8b-h200: on one H200"),
+    ("llama-8b-a100", "llama-8b-a100: on one A100"),
+    ("llama-8b-l4", "llama-8b-l4: on one L4"),
+    ("llama-70b-4xh100", "llama-70b-4xh100: 70B on four H100"),
+    ("llama-1b-laptop", "llama-1b-laptop: 1B in 4 bits on a laptop"),
     ("tiny", "tiny: for trying things out"),
 ];
 
