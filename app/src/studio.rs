@@ -3,6 +3,8 @@
 //! The server implements it; pages rendered on the server call it, the REST interface calls it, and pages in the
 //! browser reach it through server functions. Views carry numbers, never prose that a page could make itself.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use measure::certificate::Certificate;
 use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
@@ -264,6 +266,9 @@ pub struct StudyEdit {
     pub tags: Option<Vec<String>>,
     /// New note.
     pub note: Option<String>,
+    /// What a person knows of the engine that it does not tell: fact to value, as `hardware`. What the engine told stays.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub declared: BTreeMap<String, String>,
 }
 
 /// What to probe.

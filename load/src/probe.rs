@@ -5,6 +5,7 @@
 
 mod error; // why nothing can be said
 mod listing; // where each dialect's engines list their models
+mod report; // what engines report of themselves
 mod trial; // one small request before any load
 
 use std::time::Duration;
@@ -20,6 +21,8 @@ use crate::address::{self, AddressError};
 use crate::client;
 use crate::engine::{self, EngineError, Wire};
 
+use report::Reports;
+
 pub use error::{NoModels, ProbeError};
 pub use trial::{TrialError, quirks};
 
@@ -29,13 +32,15 @@ const UNKNOWN: &str = "unknown";
 const ANSWER_LIMIT: usize = 1 << 20;
 /// Most characters of one field.
 const FIELD_LIMIT: usize = 200;
+/// A report that takes longer is gone without.
+const REPORT: Duration = Duration::from_secs(6);
 /// Most models listed.
 const MODELS_LIMIT: usize = 100;
 
 /// What is behind a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// `vLLM`, `llama.cpp`, `SGLang`, `Ollama`, `TGI`, `Triton`, `Goodput simulator`, or `unknown`.
+    /// `vLLM`, `llama.cpp`, `SGLang`, `Ollama`, `TGI`, `TensorRT-LLM`, `LMDeploy`, `Triton`, `Goodput simulator`, or `unknown`.
     pub engine: String,
     /// Its version, where it says one.
     pub version: Option<String>,
@@ -167,8 +172,16 @@ impl Asker {
         Ok(Answer { status, body })
     }
 
+    /// The URL of a path, which may have a query.
     fn url(&self, path: &str) -> Result<Url, AddressError> {
-        address::under(&self.base, path)
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let mut url = address::under(&self.base, path)?;
+        if query.is_some() {
+            url.set_query(query);
+        }
+        Ok(url)
     }
 
     /// Posts JSON and reads JSON; what went wrong, in words.
@@ -214,50 +227,89 @@ impl Asker {
         let (method, place) = listing::place(self.api);
         let listed = self.ask(method, place).await.map_err(unreachable)?;
         let models = listed.models(self.api, self.key.as_deref())?;
-        let found = Found {
-            version: self.json(listing::version(self.api)).await,
-            props: self.json("props").await,
-            info: self.info(&models).await,
-            models,
-        };
         // GET tells whether the path exists without resetting anything: 405 where only POST is allowed.
         let reset = async |path| {
             self.ask(Method::GET, path)
                 .await
                 .is_ok_and(|answer| answer.status == 405)
         };
-        let can_reset_cache = reset("reset_prefix_cache").await || found.sglang().is_some();
-        let has_metrics = self
-            .ask(Method::GET, "metrics")
-            .await
-            .is_ok_and(|answer| answer.is_ok());
+        let development = reset("reset_prefix_cache").await;
+        let metrics = self.ask(Method::GET, "metrics").await;
+        let metrics = metrics.ok().filter(Answer::is_ok);
+        let has_metrics = metrics.is_some();
+        let found = Found {
+            version: self.json(listing::version(self.api)).await,
+            props: self.json("props").await,
+            info: self.info(&models, development).await,
+            tgi: self.tgi(&models).await,
+            ollama: self.ollama(&models).await,
+            metrics: metrics.map(|it| String::from_utf8_lossy(&it.body).into_owned()),
+            models,
+        };
+        let can_reset_cache = development || found.sglang().is_some();
         Ok(found.probe(has_metrics, can_reset_cache))
     }
 
-    /// SGLang's or the simulator's report of itself, under whichever name it has. vLLM is not asked: its own takes
-    /// seconds, and exists in development mode only.
-    async fn info(&self, models: &Value) -> Option<Value> {
-        if models["data"][0]["owned_by"] == "vllm" || listing::is_foreign(self.api) {
+    /// SGLang's, vLLM's or the simulator's report of itself, under whichever name it has. vLLM has one in development mode
+    /// only, and takes seconds for it: it lists its Python packages.
+    async fn info(&self, models: &Value, development: bool) -> Option<Value> {
+        if listing::is_foreign(self.api) {
             return None;
         }
-        for path in ["server_info", "get_server_info", "get_model_info"] {
-            if let Some(info) = self.json(path).await {
+        let is_vllm = models["data"][0]["owned_by"] == "vllm";
+        let paths: &[&str] = match (is_vllm, development) {
+            (true, true) => &["server_info?config_format=json"],
+            (true, false) => &[],
+            (false, _) => &["server_info", "get_server_info", "get_model_info"],
+        };
+        for path in paths {
+            let asked = tokio::time::timeout(REPORT, self.json(path)).await;
+            if let Some(info) = asked.ok().flatten() {
                 return Some(info);
             }
         }
         None
     }
+
+    /// TGI's report: the list of its models was made of the same answer.
+    async fn tgi(&self, models: &Value) -> Option<Value> {
+        let is_tgi = models["data"][0]["owned_by"] == "tgi" || models["data"][0]["id"] == "tgi";
+        if is_tgi {
+            self.json("info").await
+        } else {
+            None
+        }
+    }
+
+    /// What Ollama says of its first model.
+    async fn ollama(&self, models: &Value) -> Option<Value> {
+        let first = &models["data"][0];
+        let asked = serde_json::json!({ "model": first["id"] });
+        let is_ollama = matches!(first["owned_by"].as_str(), Some("ollama" | "library"));
+        if is_ollama {
+            self.post("api/show", &asked).await.ok()
+        } else {
+            None
+        }
+    }
 }
 
-/// The answers that were JSON.
+/// The answers that were JSON, and the page of metrics.
+#[derive(Default)]
 struct Found {
     models: Value,
     /// vLLM's and the simulator's `/version`.
     version: Option<Value>,
     /// llama.cpp's `/props`.
     props: Option<Value>,
-    /// SGLang's or the simulator's report of itself.
+    /// SGLang's, vLLM's or the simulator's report of itself.
     info: Option<Value>,
+    /// TGI's `/info`.
+    tgi: Option<Value>,
+    /// Ollama's `/api/show`.
+    ollama: Option<Value>,
+    /// `/metrics`.
+    metrics: Option<String>,
 }
 
 impl Found {
@@ -309,6 +361,8 @@ impl Found {
             ("vllm", _) => ("vLLM", version),
             ("ollama", _) => ("Ollama", version),
             ("tgi", _) => ("TGI", version.or_else(|| text(&model?["version"]))),
+            ("tensorrt_llm", _) => ("TensorRT-LLM", version),
+            ("lmdeploy", _) => ("LMDeploy", version),
             ("triton", _) => ("Triton", version),
             (_, Some(info)) => ("SGLang", text(&info["version"])),
             ("sglang", None) => ("SGLang", None),
@@ -320,39 +374,18 @@ impl Found {
     }
 
     fn facts(&self) -> Facts {
-        let model = &self.models["data"][0];
-        let nothing = Value::Null;
-        let props = self.props.as_ref().unwrap_or(&nothing);
-        let sglang = self.sglang().unwrap_or(&nothing);
-        let reported = [
-            ("context length", &model["max_model_len"]),
-            (
-                "knob:max_concurrent_requests",
-                &model["max_concurrent_requests"],
-            ),
-            (
-                "context length",
-                &props["default_generation_settings"]["n_ctx"],
-            ),
-            ("slots", &props["total_slots"]),
-            ("knob:max_running_requests", &sglang["max_running_requests"]),
-            ("knob:disable_radix_cache", &sglang["disable_radix_cache"]),
-            ("knob:chunked_prefill_size", &sglang["chunked_prefill_size"]),
-            ("knob:schedule_policy", &sglang["schedule_policy"]),
-            ("knob:mem_fraction_static", &sglang["mem_fraction_static"]),
-            ("dtype", &sglang["dtype"]),
-            ("quantization", &sglang["quantization"]),
-        ];
-        let reported = reported.into_iter().filter_map(|(name, value)| {
-            Some((
-                name.to_owned(),
-                Fact {
-                    value: text(value)?,
-                    source: Source::Engine,
-                },
-            ))
-        });
-        reported.chain(self.simulator_knobs()).collect()
+        let reports = Reports {
+            model: self.models["data"].get(0),
+            props: self.props.as_ref(),
+            sglang: self.sglang(),
+            vllm: self.info.as_ref(),
+            tgi: self.tgi.as_ref(),
+            ollama: self.ollama.as_ref(),
+            metrics: self.metrics.as_deref().unwrap_or_default(),
+        };
+        let mut facts = reports.facts();
+        facts.extend(self.simulator_knobs());
+        facts
     }
 
     fn simulator_knobs(&self) -> impl Iterator<Item = (String, Fact)> {

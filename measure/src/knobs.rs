@@ -56,7 +56,16 @@ pub enum Source {
     Engine,
     /// A person typed it.
     Declared,
+    /// Nobody does: it should be known and is not.
+    Unknown,
 }
+
+/// Begins the names of facts that follow from settings and machine, such as the size of a KV cache: they are shown, and
+/// are no difference of their own.
+pub const SEEN: &str = "seen:";
+
+/// What every benchmark must tell of its engine beside its knobs, known or not.
+pub const MUST_BE_TOLD: [&str; 5] = ["engine", "hardware", "model", "quantization", "version"];
 
 /// A recorded fact about a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +74,13 @@ pub struct Fact {
     pub value: String,
     /// Who says so.
     pub source: Source,
+}
+
+impl Fact {
+    /// Its value, where anybody knows it.
+    fn known(&self) -> Option<&str> {
+        (self.source != Source::Unknown).then(|| self.value.trim())
+    }
 }
 
 /// Everything known about a configuration that could make its curve differ: `engine`, `version`, `model`, `knob:NAME`, ...
@@ -104,17 +120,19 @@ pub enum Comparability {
 }
 
 /// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling and
-/// knobs that only one engine has; otherwise one difference is the limit.
+/// whatever only one of the engines tells, knobs foremost; otherwise one difference is the limit. What is unknown on both
+/// sides is taken to be equal.
 pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
     let names: BTreeSet<&String> = baseline.keys().chain(candidate.keys()).collect();
     let mut differing: Vec<Differing> = names
         .into_iter()
+        .filter(|name| !name.starts_with(SEEN))
         .map(|name| Differing {
             name: name.clone(),
             baseline: baseline.get(name).cloned(),
             candidate: candidate.get(name).cloned(),
         })
-        .filter(|pair| pair.value_of(&pair.baseline) != pair.value_of(&pair.candidate))
+        .filter(|pair| known(&pair.baseline) != known(&pair.candidate))
         .collect();
     if let Some(engine) = differing
         .iter()
@@ -134,20 +152,24 @@ pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
     }
 }
 
-impl Differing {
-    fn value_of<'a>(&self, fact: &'a Option<Fact>) -> Option<&'a str> {
-        fact.as_ref().map(|fact| fact.value.trim())
-    }
+fn known(fact: &Option<Fact>) -> Option<&str> {
+    fact.as_ref().and_then(Fact::known)
+}
 
+impl Differing {
     /// Known on one side only.
     pub fn is_one_sided(&self) -> bool {
-        self.baseline.is_none() || self.candidate.is_none()
+        known(&self.baseline).is_none() || known(&self.candidate).is_none()
     }
 
-    /// Two engines have versions and model names of their own, and knobs that the other does not know.
+    /// Two engines have versions and model names of their own, knobs that the other does not know, and tell of other
+    /// matters. Machine and weights must be known of both all the same.
     fn comes_with_the_engine(&self) -> bool {
-        matches!(self.name.as_str(), "engine" | "version" | "model")
-            || self.name.starts_with("knob:") && self.is_one_sided()
+        match self.name.as_str() {
+            "engine" | "version" | "model" => true,
+            "hardware" | "quantization" => false,
+            _ => self.is_one_sided(),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
 mod plan; // its points
 
-pub use check::is_visible;
+pub use check::{declared_problem, is_visible};
 pub use connection::Connection;
 pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
@@ -166,7 +166,7 @@ pub enum Turn {
 }
 
 /// One configuration of the study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationSpec {
     /// Its name on every page: `caching on`.
@@ -177,6 +177,9 @@ pub struct ConfigurationSpec {
     /// How they come about.
     #[serde(default)]
     pub turn: Turn,
+    /// What a person knows of the engine that it does not tell: `hardware`, `quantization`, `driver`, ...
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub declared: BTreeMap<String, String>,
 }
 
 /// How long a point is: requests enough, time enough, both bounded.

@@ -4,6 +4,7 @@
 pub(crate) mod added; // was it added on purpose
 pub(crate) mod compare; // configurations side by side
 pub(crate) mod dataset; // which file it was
+mod declare; // what a person knows of an engine
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -266,7 +267,15 @@ impl Studio for LocalStudio {
 
     async fn edit(&self, _: &Actor, id: Uuid, edit: StudyEdit) -> Result<(), StudioError> {
         let mut study = self.stored(id).await?;
-        let StudyEdit { name, tags, note } = launch::checked_edit(edit)?;
+        let StudyEdit {
+            name,
+            tags,
+            note,
+            declared,
+        } = launch::checked_edit(edit)?;
+        if !declared.is_empty() {
+            self.declare(id, &declared).await?;
+        }
         study.spec.name = name.clone().unwrap_or(study.spec.name);
         study.tags = tags.clone().unwrap_or(study.tags);
         let search = engines::search_text(&study.spec, &study.tags, &study.engine);

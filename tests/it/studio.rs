@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use app::studio::{Actor, Studio, StudioError, StudyEdit, StudyFilter, StudyState, StudyView};
+use measure::knobs::Source;
 use measure::study::StudySpec;
 use server::studio::LocalStudio;
 use tests::databases::on_each_database;
@@ -77,6 +78,7 @@ async fn names_tags_and_notes_can_be_changed_and_found() {
             name: Some(" Nightly ".into()),
             tags: Some(vec!["b".into(), "a".into(), "b".into()]),
             note: Some("n".into()),
+            ..Default::default()
         };
         studio.edit(&ME, id, edit).await?;
         let view = studio.study(&ME, id).await?;
@@ -99,6 +101,35 @@ async fn names_tags_and_notes_can_be_changed_and_found() {
             ..Default::default()
         };
         assert_eq!(invalid_fields(studio.edit(&ME, id, empty).await), ["name"]);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_engine_does_not_tell_can_be_typed_in_and_is_marked() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let mut spec = small_study();
+        spec.configurations[0].declared = [("rack".to_owned(), "B 7".to_owned())].into();
+        let id = finished(&studio, spec).await?.id;
+        let declare = async |name: &str, value: &str| {
+            let edit = StudyEdit {
+                declared: [(name.to_owned(), value.to_owned())].into(),
+                ..Default::default()
+            };
+            studio.edit(&ME, id, edit).await
+        };
+        declare("driver", " 580.65 ").await?;
+        for (name, value) in [("version", "9"), ("Driver", "1"), ("driver", " ")] {
+            let field = format!("declared.{name}");
+            assert_eq!(invalid_fields(declare(name, value).await), [field]);
+        }
+        let facts = &studio.study(&ME, id).await?.configurations[0].facts;
+        let told = |name: &str| (facts[name].value.as_str(), facts[name].source);
+        assert_eq!(told("driver"), ("580.65", Source::Declared));
+        assert_eq!(told("rack"), ("B 7", Source::Declared));
+        assert_eq!(told("hardware"), ("none: simulated", Source::Engine));
         Ok(())
     })
     .await;

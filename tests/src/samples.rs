@@ -2,7 +2,7 @@
 
 use measure::arrival::Arrival;
 use measure::request::{Chunk, ChunkKind, Outcome, RequestRecord, TokenSource};
-use measure::study::{ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
+use measure::study::{ConfigurationSpec, EngineSpec, PointLength, StudySpec};
 use measure::units::{Nanos, Seed};
 use measure::workload::{Lengths, Workload};
 
@@ -48,7 +48,7 @@ pub fn configuration(name: &str, knobs: &[(&str, &str)]) -> ConfigurationSpec {
     ConfigurationSpec {
         name: name.into(),
         knobs: knobs.collect(),
-        turn: Turn::AsIs,
+        ..ConfigurationSpec::default()
     }
 }
 

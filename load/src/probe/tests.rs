@@ -7,9 +7,7 @@ use super::*;
 fn found(models: Value) -> Found {
     Found {
         models: json!({ "data": [models] }),
-        version: None,
-        props: None,
-        info: None,
+        ..Found::default()
     }
 }
 
@@ -131,9 +129,7 @@ fn where_a_key_comes_from_is_told_and_a_key_typed_in_place_of_its_name_is_not() 
 fn lists(api: Api, answer: Value, engine: &str, models: &[&str]) {
     let found = Found {
         models: listing::models(api, answer).expect("a list"),
-        version: None,
-        props: None,
-        info: None,
+        ..Found::default()
     };
     let probe = found.probe(false, false);
     assert_eq!(

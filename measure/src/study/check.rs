@@ -13,6 +13,8 @@ use super::{
 
 /// Longest text of a name or an instruction.
 const MAX_NAME: usize = 200;
+/// Longest name of a fact.
+const MAX_FACT: usize = 40;
 /// Most requests in a closed loop at once.
 const MAX_STREAMS: u32 = 10_000;
 /// Highest rate: beyond it one machine's client is not innocent.
@@ -279,6 +281,11 @@ fn check_configurations(errors: &mut Errors, spec: &StudySpec) {
             &spec.engine,
             &format!("{field}.knobs"),
         );
+        for (name, value) in &configuration.declared {
+            if let Some(problem) = declared_problem(name, value) {
+                errors.unless(false, format!("{field}.declared.{name}"), problem);
+            }
+        }
     }
     if let EngineSpec::Endpoint(_) = spec.engine {
         check_changes(errors, &spec.configurations);
@@ -351,6 +358,18 @@ fn check_knobs(
         let finite = !matches!(value, KnobValue::Fraction(number) if !number.is_finite());
         errors.unless(finite, field, format!("{name} must be a finite number"));
     }
+}
+
+/// What is wrong with a fact that a person types.
+pub fn declared_problem(name: &str, value: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || " -_".contains(c);
+    let named = (1..=MAX_FACT).contains(&name.len()) && name.chars().all(plain);
+    if !named {
+        return Some("a fact is called by small letters, digits, dashes and blanks, as hardware");
+    }
+    let line = value.len() <= MAX_NAME && !value.contains(char::is_control);
+    let told = line && is_visible(value);
+    (!told).then_some("a fact's value is one line of at most 200 characters, as 1x H100 SXM")
 }
 
 fn check_size(errors: &mut Errors, spec: &StudySpec) {

@@ -6,7 +6,7 @@ use crate::slo::{Bound, Metric, Slo};
 use crate::units::{Level, Nanos, Rate, Seed};
 use crate::workload::{Answers, Workload};
 
-use super::{ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
+use super::{ConfigurationSpec, EngineSpec, PointLength, StudySpec};
 
 /// The exercise's rates, 0.5 to 32 per second, are for an engine of one modern accelerator; the simulator's small fast engine
 /// takes shorter texts, so many times as often. The factor is printed beside the rates.
@@ -83,6 +83,6 @@ fn caching((name, on): (&str, bool)) -> ConfigurationSpec {
     ConfigurationSpec {
         name: name.to_owned(),
         knobs: [("enable-prefix-caching".to_owned(), KnobValue::Switch(on))].into(),
-        turn: Turn::AsIs,
+        ..ConfigurationSpec::default()
     }
 }

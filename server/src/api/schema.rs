@@ -142,6 +142,9 @@ shapes! {
         /// Knob values: set by the studio on the simulator, declared by a person elsewhere.
         pub knobs: BTreeMap<String, Value>,
         pub turn: Turn,
+        /// What a person knows of the engine that it does not tell, as `{"hardware": "1x L4"}`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub declared: BTreeMap<String, String>,
     }
     /// How a configuration's knob values come about.
     #[serde(rename_all = "snake_case", tag = "way")]
@@ -236,7 +239,7 @@ shapes! {
     /// A recorded fact.
     struct Fact {
         pub value: String,
-        /// `engine` or `declared`.
+        /// `engine`, `declared`, or `unknown` where nobody says what should be known.
         pub source: String,
     }
     /// A point. `summary`, `certificate` and `judgement` are there once it is finished.
@@ -264,6 +267,9 @@ shapes! {
         pub name: Option<String>,
         pub tags: Option<Vec<String>>,
         pub note: Option<String>,
+        /// What a person knows of the engine that it does not tell.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub declared: BTreeMap<String, String>,
     }
     /// What to probe.
     struct ProbeRequest {

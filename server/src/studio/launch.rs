@@ -170,7 +170,12 @@ pub(super) fn checked_name(field: &str, name: &str) -> Result<String, StudioErro
 
 /// An edit within its bounds; tags trimmed, sorted, each once.
 pub(super) fn checked_edit(edit: StudyEdit) -> Result<StudyEdit, StudioError> {
-    let StudyEdit { name, tags, note } = edit;
+    let StudyEdit {
+        name,
+        tags,
+        note,
+        declared,
+    } = edit;
     let name = name.map(|name| checked_name("name", &name)).transpose()?;
     let tags = tags.map(checked_tags).transpose()?;
     if note
@@ -179,7 +184,12 @@ pub(super) fn checked_edit(edit: StudyEdit) -> Result<StudyEdit, StudioError> {
     {
         return Err(invalid("note", format!("at most {NOTE_LENGTH} characters")));
     }
-    Ok(StudyEdit { name, tags, note })
+    Ok(StudyEdit {
+        name,
+        tags,
+        note,
+        declared,
+    })
 }
 
 fn checked_tags(tags: Vec<String>) -> Result<Vec<String>, StudioError> {

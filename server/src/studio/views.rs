@@ -120,17 +120,12 @@ impl Model {
 
     /// The configuration as it was stated.
     pub fn spec_of(&self, ordinal: u32) -> ConfigurationSpec {
-        let unknown = || ConfigurationSpec {
-            name: String::new(),
-            knobs: Default::default(),
-            turn: Default::default(),
-        };
         self.study
             .spec
             .configurations
             .get(ordinal as usize)
             .cloned()
-            .unwrap_or_else(unknown)
+            .unwrap_or_default()
     }
 
     /// A configuration's ceilings under the study's SLO: by attainment, by percentile.

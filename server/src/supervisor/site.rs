@@ -5,7 +5,7 @@ use std::time::Duration;
 use app::studio::{LiveEvent, PointState, StudyState};
 use load::dialect::Quirks;
 use load::{Engine, EngineOptions, Probe, Wire};
-use measure::knobs::{Fact, Facts, KnobValue, Knobs, Source};
+use measure::knobs::{Fact, Facts, KnobValue, Knobs, MUST_BE_TOLD, SEEN, Source};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
 use super::hindrance::{hindrance, unreachable};
@@ -17,6 +17,9 @@ use crate::studio::engines::{PROBE_LIMIT, engine_words, search_text, sentence};
 
 /// A connection that is not open after this has failed.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// What the simulator calls itself.
+const SIMULATOR: &str = "Goodput simulator";
 
 /// A person may press Continue at another server: so often the study looks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -244,7 +247,10 @@ fn with_model(mut endpoint: Endpoint, probe: &Probe) -> Result<Endpoint, Halt> {
 /// A knob that the engine reports must be as the configuration declares it: a restart may have been forgotten.
 fn check_declared(spec: &ConfigurationSpec, probe: &Probe) -> Result<(), Halt> {
     for (name, declared) in &spec.knobs {
-        let Some(fact) = probe.facts.get(&format!("knob:{name}")) else {
+        let reported = probe.facts.get(&format!("knob:{name}"));
+        // SGLang's flags are written with dashes, its report with underscores.
+        let dashed = || probe.facts.get(&format!("knob:{}", name.replace('_', "-")));
+        let Some(fact) = reported.or_else(dashed) else {
             continue;
         };
         let (reported, declared) = (knob_text(&fact.value), knob_text(&declared.to_string()));
@@ -277,6 +283,7 @@ fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knob
             fact.value = knob_text(&fact.value);
         }
     }
+    let simulated = engine == SIMULATOR;
     let mut tell = |name: &str, value: String, source| {
         all.entry(name.to_owned()).or_insert(Fact { value, source });
     };
@@ -286,6 +293,11 @@ fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knob
         Source::Declared
     };
     tell("model", endpoint.model.clone(), known);
+    if simulated {
+        let preset = "none: simulated".to_owned();
+        tell("hardware", preset.clone(), Source::Engine);
+        tell("quantization", preset, Source::Engine);
+    }
     if engine != "unknown" {
         tell("engine", engine, Source::Engine);
     }
@@ -310,14 +322,23 @@ fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knob
             Source::Declared,
         );
     }
+    for (name, value) in &spec.declared {
+        tell(name, value.trim().to_owned(), Source::Declared);
+    }
+    for name in MUST_BE_TOLD {
+        tell(name, "unknown".to_owned(), Source::Unknown);
+    }
     all
 }
 
 /// In what an engine is no longer the one that finished points were measured on.
 fn changed(before: &Facts, now: &Facts) -> Option<String> {
-    let (name, old, new) = before.iter().find_map(|(name, old)| {
+    let settings = before.iter().filter(|(name, _)| !name.starts_with(SEEN));
+    let told = |fact: &Fact| fact.source == Source::Engine;
+    let (name, old, new) = settings.into_iter().find_map(|(name, old)| {
         let new = now.get(name)?;
-        (new.value != old.value).then_some((name, &old.value, &new.value))
+        let differs = told(old) && told(new) && new.value != old.value;
+        differs.then_some((name, &old.value, &new.value))
     })?;
     Some(format!(
         "The engine changed since its finished points were measured: {name} was {old} and is {new} now. Restart it as it was, or launch a new study."
@@ -371,7 +392,12 @@ mod tests {
         let spec = ConfigurationSpec {
             name: "x".into(),
             knobs: [("max-num-seqs".to_owned(), "4".into())].into(),
-            turn: Turn::AsIs,
+            declared: [
+                ("hardware".to_owned(), " 1x L4 ".to_owned()),
+                ("engine".to_owned(), "mine".to_owned()),
+            ]
+            .into(),
+            ..ConfigurationSpec::default()
         };
         let mut endpoint = Endpoint::new("", Api::OpenAiChat, "m");
         endpoint.connection.http2 = true;
@@ -394,5 +420,9 @@ mod tests {
         );
         assert_eq!(facts["engine"].value, "vLLM");
         assert_eq!(facts["connection"].value, "HTTP/2");
+        let declared = |name: &str| (facts[name].value.as_str(), facts[name].source);
+        assert_eq!(declared("hardware"), ("1x L4", Source::Declared));
+        assert_eq!(declared("version"), ("unknown", Source::Unknown));
+        assert_eq!(declared("quantization"), ("unknown", Source::Unknown));
     }
 }

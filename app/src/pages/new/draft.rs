@@ -150,7 +150,9 @@ fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
 
 impl ConfigurationDraft {
     fn of(spec: &ConfigurationSpec, simulated: bool) -> Self {
-        let ConfigurationSpec { name, knobs, turn } = spec;
+        let ConfigurationSpec {
+            name, knobs, turn, ..
+        } = spec;
         let knobs: BTreeMap<_, _> = knobs
             .iter()
             .map(|(knob, value)| (knob.clone(), value.to_string()))

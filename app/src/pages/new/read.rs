@@ -285,7 +285,7 @@ impl Reader {
             return Some(ConfigurationSpec {
                 name,
                 knobs: typed_knobs(&draft.knobs),
-                turn: Turn::AsIs,
+                ..ConfigurationSpec::default()
             });
         }
         let knobs = self.pairs(
@@ -299,6 +299,7 @@ impl Reader {
             name,
             knobs: typed_knobs(&knobs?),
             turn: turn?,
+            ..ConfigurationSpec::default()
         })
     }
 

@@ -248,6 +248,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
             name: Some(name.get_untracked()),
             tags: Some(words),
             note: Some(note.get_untracked()),
+            ..StudyEdit::default()
         };
         act(page, "Saved.", edit_study(id(page), edit));
         open.set(false);

@@ -228,7 +228,7 @@ fn fact_row(name: &str, configurations: &[ConfigurationView]) -> Html {
     html!(
         r#"<tr class="{}"><th scope="row">{}</th>{}</tr>"#,
         class,
-        name.strip_prefix("knob:").unwrap_or(name),
+        name.split_once(':').map_or(name, |(_, name)| name),
         cells
     )
 }
@@ -239,7 +239,7 @@ pub fn fact_words(fact: Option<&Fact>) -> String {
         None => "unknown".into(),
         Some(Fact {
             value,
-            source: Source::Engine,
+            source: Source::Engine | Source::Unknown,
         }) => value.clone(),
         Some(Fact {
             value,

@@ -55,7 +55,7 @@ fn simulated() -> StudySpec {
     let configuration = |name: &str, on| ConfigurationSpec {
         name: name.into(),
         knobs: knobs(on),
-        turn: Turn::AsIs,
+        ..ConfigurationSpec::default()
     };
     spec(
         EngineSpec::Simulator {
@@ -121,6 +121,7 @@ fn every_way_and_every_workload_survives_the_form() {
             name: "b".into(),
             knobs: knobs.clone(),
             turn: turn.clone(),
+            ..ConfigurationSpec::default()
         }]
     };
     let lengths = [
