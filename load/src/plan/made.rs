@@ -133,7 +133,8 @@ impl Made {
         let mut notes = vec![format!("Input lengths {}.", self.length_source.words())];
         if let Some(tokens) = self.template_tokens {
             notes.push(format!(
-                "The chat template adds {tokens} tokens to a prompt."
+                "The engine's template adds {} to a prompt.",
+                counted(tokens as usize, "token")
             ));
         }
         if let Some(tokens @ InputTokens { meant, counted, .. }) = self.input_tokens {
@@ -212,7 +213,7 @@ mod tests {
         let all = made.notes().join(" ");
         for part in [
             "tokenizer given",
-            "adds 7 tokens",
+            "adds 7 tokens to a prompt",
             "90 input tokens were meant, the engine counted 97",
             "3 rows used, of 3 usable",
             "7 requests for a row",
