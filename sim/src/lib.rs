@@ -12,6 +12,7 @@ pub mod hardware; // from data sheets to prices
 pub mod kv; // paged KV cache with prefix reuse
 pub mod preset; // models on devices
 pub mod rehearsal; // the engine in virtual time
+pub mod scenarios; // ways to be slow, each with what mends it
 pub mod scheduler; // which sequences share the next step
 mod sequence; // one sequence on its way through the engine
 mod server; // listening, starting, stopping
