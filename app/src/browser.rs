@@ -1,7 +1,12 @@
-//! What the browser lends: its reader of JSON and its letters. The module carries neither a second time.
+//! What is done otherwise in the browser, so that its module stays small: JSON is read and written by code of our own, and
+//! letters are the browser's.
 //!
-//! The server, and tests, do the same with Rust's own.
+//! The server does the same with what is usual.
 
+#[cfg(any(target_arch = "wasm32", test))]
+mod json; // JSON in little code
+
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// JSON that is not what it should be, in the reader's words.
@@ -15,11 +20,22 @@ pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, Unread> {
     serde_json::from_str(text).map_err(|error| Unread(error.to_string()))
 }
 
-/// Reads a value from JSON. Numbers are JavaScript's: what may exceed 2^53 is sent as text.
+/// Reads a value from JSON.
 #[cfg(target_arch = "wasm32")]
 pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, Unread> {
-    let value = js_sys::JSON::parse(text).map_err(|_| Unread("not JSON".into()))?;
-    serde_wasm_bindgen::from_value(value).map_err(|error| Unread(error.to_string()))
+    json::from_str(text).map_err(|error| Unread(error.to_string()))
+}
+
+/// A value as JSON. Of what cannot be written nothing is there, and none of our types is such.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn write_json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// A value as JSON.
+#[cfg(target_arch = "wasm32")]
+pub fn write_json<T: Serialize + ?Sized>(value: &T) -> String {
+    json::to_string(value)
 }
 
 /// A letter as it stands at the beginning of a sentence.

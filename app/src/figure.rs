@@ -3,19 +3,17 @@
 mod palette; // colours and type of the page
 mod parts; // the parts of plotly's figure that a chart here needs
 
-use plotly::common::{
-    Anchor, DashType, Fill as Filled, Font, HoverInfo, Line as Stroke, Mode, Position, Title,
-};
-use plotly::layout::{
-    Annotation, AxisType, DragMode, HoverMode, Margin, Shape, ShapeLayer, ShapeLine, ShapeType,
-};
-use serde::Serialize;
+use plotly::common::{Anchor, DashType, Fill as Filled, HoverInfo, Mode, Position};
+use plotly::layout::{AxisType, DragMode, HoverMode, ShapeLayer, ShapeType};
 
 pub use palette::Palette;
 use palette::translucent;
-use parts::{Hover, Layout, Marker, PlotlyAxis, Trace};
+use parts::{
+    Annotation, Font, Hover, Layout, Margin, Marker, PlotlyAxis, Shape, Stroke, Title, Trace,
+};
 
 use crate::axis::Axis;
+use crate::browser::write_json;
 use crate::chart::{CeilingMark, Chart, Fill, Label, Limit, Line, Mark, Place, labels};
 
 /// Room around the plot, in pixels: left, top, right, bottom. The style sheet gives the picture the same.
@@ -40,13 +38,8 @@ fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     bands
         .chain(ceilings)
         .chain(curves)
-        .map(|trace| json(&trace))
+        .map(|trace| write_json(&trace))
         .collect()
-}
-
-/// A typed piece of a figure as JSON. The crate's types always serialise; should one not, it is left out.
-fn json(piece: &impl Serialize) -> String {
-    serde_json::to_string(piece).unwrap_or_else(|_| "null".into())
 }
 
 /// The interval around a curve, at 15 %. Where a mark has no upper end the band ends at its value, and its hover says so.
@@ -67,7 +60,7 @@ fn band(line: &Line, palette: &Palette) -> Option<Trace> {
     Some(Trace {
         fill: Some(Filled::ToSelf),
         fillcolor: Some(colour),
-        line: Some(Stroke::new().width(0.0)),
+        line: Some(Stroke::default()),
         hoverinfo: Some(HoverInfo::Skip),
         ..Trace::new(Mode::Lines, x, y)
     })
@@ -112,7 +105,7 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
         traces.push(Trace {
             text: Some(glyphs),
             textposition: Some(places.collect()),
-            textfont: Some(Font::new().size(16).color(colour)),
+            textfont: Some(Font::new(16, &colour)),
             ..hovering(Mode::Text, &signs, &line.name)
         });
     }
@@ -129,10 +122,11 @@ fn sign(mark: &Mark) -> Option<&'static str> {
 
 /// The line itself.
 fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
-    let stroke = Stroke::new()
-        .color(colour.to_owned())
-        .width(2.0)
-        .dash(dash(line.colour));
+    let stroke = Stroke {
+        color: Some(colour.to_owned()),
+        width: 2.0,
+        dash: Some(dash(line.colour)),
+    };
     Trace {
         line: Some(stroke),
         hoverinfo: Some(HoverInfo::Skip),
@@ -194,7 +188,11 @@ fn ceiling(
         y.extend([middle, middle, chart.y.bottom()]);
     }
     Trace {
-        line: Some(Stroke::new().color(palette.of(line.colour)).width(2.0)),
+        line: Some(Stroke {
+            color: Some(palette.of(line.colour)),
+            width: 2.0,
+            dash: None,
+        }),
         hovertext: Some(Hover::One(wrapped("Goodput ceiling", &mark.text))),
         hoverinfo: Some(HoverInfo::Text),
         ..Trace::new(Mode::Lines, x, y)
@@ -213,27 +211,29 @@ pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
 }
 
 fn layout(chart: &Chart, palette: &Palette) -> String {
-    let small = || Font::new().size(12).color(palette.muted.clone());
     let names = labels(chart);
     let names = names.iter().map(|label| name(chart, label, palette));
-    json(&Layout {
+    write_json(&Layout {
         uirevision: format!("{} {}", chart.title, chart.x.log),
         margin: margin(),
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
-        font: Font::new()
-            .family(&palette.font)
-            .size(12)
-            .color(palette.text.clone()),
+        font: Font {
+            family: Some(palette.font.clone()),
+            ..Font::new(12, &palette.text)
+        },
         showlegend: false,
         hovermode: HoverMode::Closest,
         dragmode: DragMode::Zoom,
         xaxis: PlotlyAxis {
-            title: Some(Title::with_text(&chart.x.title).font(small())),
+            title: Some(Title {
+                text: chart.x.title.clone(),
+                font: Font::new(12, &palette.muted),
+            }),
             ..axis(&chart.x, palette)
         },
         yaxis: axis(&chart.y, palette),
-        annotations: [upright_title(chart).font(small())]
+        annotations: [upright_title(chart, palette)]
             .into_iter()
             .chain(names)
             .collect(),
@@ -246,44 +246,52 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
 }
 
 fn margin() -> Margin {
-    let [left, top, right, bottom] = MARGIN;
-    Margin::new()
-        .left(left)
-        .top(top)
-        .right(right)
-        .bottom(bottom)
-        .auto_expand(false)
+    let [l, t, r, b] = MARGIN;
+    Margin {
+        l,
+        r,
+        t,
+        b,
+        autoexpand: false,
+    }
 }
 
 /// The vertical axis's title, lying above it.
-fn upright_title(chart: &Chart) -> Annotation {
-    Annotation::new()
-        .text(&chart.y.title)
-        .x_ref("paper")
-        .y_ref("paper")
-        .x(0.0)
-        .y(1.0)
-        .x_anchor(Anchor::Left)
-        .y_anchor(Anchor::Bottom)
-        .x_shift(8.0 - MARGIN[0] as f64)
-        .y_shift(6.0)
-        .show_arrow(false)
+fn upright_title(chart: &Chart, palette: &Palette) -> Annotation {
+    Annotation {
+        text: chart.y.title.clone(),
+        x: 0.0,
+        y: 1.0,
+        xref: Some("paper"),
+        yref: Some("paper"),
+        xanchor: Anchor::Left,
+        yanchor: Anchor::Bottom,
+        xshift: 8.0 - MARGIN[0] as f64,
+        yshift: 6.0,
+        borderpad: None,
+        bgcolor: None,
+        showarrow: false,
+        font: Font::new(12, &palette.muted),
+    }
 }
 
 /// A line's name at its end, on a ground of its own, so that it can be read over what lies behind it.
 fn name(chart: &Chart, label: &Label<'_>, palette: &Palette) -> Annotation {
-    Annotation::new()
-        .text(escaped(&label.line.name))
-        .x(scaled(&chart.x, label.end.x))
-        .y(scaled(&chart.y, label.end.y))
-        .x_anchor(Anchor::Right)
-        .y_anchor(Anchor::Middle)
-        .x_shift(-7.0)
-        .y_shift(f64::from(label.rise))
-        .border_pad(0.0)
-        .background_color(translucent(&palette.surface, 0.7))
-        .show_arrow(false)
-        .font(Font::new().size(12).color(palette.of(label.line.colour)))
+    Annotation {
+        text: escaped(&label.line.name),
+        x: scaled(&chart.x, label.end.x),
+        y: scaled(&chart.y, label.end.y),
+        xref: None,
+        yref: None,
+        xanchor: Anchor::Right,
+        yanchor: Anchor::Middle,
+        xshift: -7.0,
+        yshift: f64::from(label.rise),
+        borderpad: Some(0.0),
+        bgcolor: Some(translucent(&palette.surface, 0.7)),
+        showarrow: false,
+        font: Font::new(12, &palette.of(label.line.colour)),
+    }
 }
 
 /// A value as plotly's shapes and annotations want it on this axis.
@@ -293,30 +301,29 @@ fn scaled(axis: &Axis, value: f64) -> f64 {
 
 /// What lies beyond the promise is dimmed; the promise is a dashed line.
 fn dim_and_line(chart: &Chart, limit: &Limit, palette: &Palette) -> [Shape; 2] {
-    let beyond = Shape::new()
-        .shape_type(ShapeType::Rect)
-        .layer(ShapeLayer::Above)
-        .x_ref("paper")
-        .x0(0.0)
-        .x1(1.0)
-        .y0(limit.value)
-        .y1(chart.y.top().max(limit.value))
-        .fill_color(translucent(&palette.surface, 0.45))
-        .line(ShapeLine::new().width(0.0));
-    let line = Shape::new()
-        .shape_type(ShapeType::Line)
-        .layer(ShapeLayer::Above)
-        .x_ref("paper")
-        .x0(0.0)
-        .x1(1.0)
-        .y0(limit.value)
-        .y1(limit.value)
-        .line(
-            ShapeLine::new()
-                .color(palette.accent.clone())
-                .width(1.5)
-                .dash(DashType::Dash),
-        );
+    let across = |kind, y1| Shape {
+        kind,
+        layer: ShapeLayer::Above,
+        xref: "paper",
+        x0: 0.0,
+        x1: 1.0,
+        y0: limit.value,
+        y1,
+        fillcolor: None,
+        line: Stroke::default(),
+    };
+    let beyond = Shape {
+        fillcolor: Some(translucent(&palette.surface, 0.45)),
+        ..across(ShapeType::Rect, chart.y.top().max(limit.value))
+    };
+    let line = Shape {
+        line: Stroke {
+            color: Some(palette.accent.clone()),
+            width: 1.5,
+            dash: Some(DashType::Dash),
+        },
+        ..across(ShapeType::Line, limit.value)
+    };
     [beyond, line]
 }
 
@@ -334,7 +341,7 @@ fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {
         gridcolor: palette.line.clone(),
         zeroline: false,
         automargin: false,
-        tickfont: Font::new().size(12).color(palette.muted.clone()),
+        tickfont: Font::new(12, &palette.muted),
         tickvals: axis.log.then_some(values),
         ticktext: axis.log.then_some(labels),
         tickformat: (!axis.log).then_some(",~r"),

@@ -21,6 +21,7 @@ mod fixture; // a made-up study for tests
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
+mod reading; // what a page reads before it shows anything
 pub mod scores; // another SLO over the same points
 mod status;
 pub mod studio; // the door to the world, and the views that pass through it
@@ -28,6 +29,7 @@ pub mod ui;
 pub mod url_state; // what a chart shows, as a query
 pub mod words; // numbers and findings in words
 
+use crate::ui::reactive::effect;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, Title, provide_meta_context};
@@ -117,7 +119,7 @@ fn full_title(page: String) -> String {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     provide_toasts();
-    Effect::new(|_| mark_awake());
+    effect(mark_awake);
     view! {
         <Title formatter=full_title />
         <Router>

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use measure::curve::Ceiling;
@@ -74,7 +75,7 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
     let (broken, set_broken) = signal(false);
     let attempt = RwSignal::new(0_u32);
     let failures = StoredValue::new(0_u32);
-    let live = Memo::new(move |_| view.with(|view| is_live(view.state)));
+    let live = memo(move || view.with(|view| is_live(view.state)));
     // The effect keeps its connection as its value: it closes when the effect runs again or the page goes.
     Effect::new(move |_| {
         attempt.track();

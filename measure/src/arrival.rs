@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decimal;
 use crate::summary::Discipline;
 use crate::units::{Level, Nanos, OutOfRange, Rate};
 
@@ -98,7 +99,7 @@ impl std::str::FromStr for Arrival {
             _ => {}
         }
         let (kind, number) = text.trim().split_once('=').ok_or_else(refuse)?;
-        let number: f64 = number.trim().parse().map_err(|_| refuse())?;
+        let number = decimal::parse(number.trim()).ok_or_else(refuse)?;
         match kind {
             "gamma" => Burstiness::try_from(number).map(Self::Gamma),
             "linear-ramp" => Ok(Self::LinearRamp {

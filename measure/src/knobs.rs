@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decimal::Decimal;
+
 /// A knob's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, from = "crate::wire::Scalar")]
@@ -39,7 +41,7 @@ impl From<&str> for KnobValue {
             other => other
                 .parse()
                 .map(Self::Whole)
-                .or_else(|_| other.parse().map(Self::Fraction))
+                .or_else(|_| other.parse().map(|Decimal(it)| Self::Fraction(it)))
                 .unwrap_or_else(|_| Self::Word(other.to_owned())),
         }
     }

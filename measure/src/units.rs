@@ -7,6 +7,7 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decimal;
 use crate::wire::{Misread, Scalar};
 
 /// A span or an instant in nanoseconds. Instants count from the start of the point on a monotonic clock.
@@ -230,12 +231,12 @@ impl std::str::FromStr for Level {
             };
         }
         if let Some(factor) = text.strip_prefix('x') {
-            let factor: f64 = factor.parse().map_err(|_| refuse())?;
+            let factor = decimal::parse(factor).ok_or_else(refuse)?;
             return Speed::try_from(factor)
                 .map(Self::Replay)
                 .map_err(|_| refuse());
         }
-        let number: f64 = text.parse().map_err(|_| refuse())?;
+        let number = decimal::parse(text).ok_or_else(refuse)?;
         Rate::try_from(number).map(Self::Rate).map_err(|_| refuse())
     }
 }

@@ -5,6 +5,7 @@ mod differences; // what differs, and by how much
 mod verdict; // the first line
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
@@ -15,10 +16,10 @@ use measure::slo::Slo;
 use measure::study::Connection;
 use uuid::Uuid;
 
-use super::ErrorView;
-use crate::api::{compare, reading};
+use crate::api::compare;
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
+use crate::reading::Reading;
 use crate::studio::{CompareView, ComparedConfiguration, StudioError};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED};
 use crate::ui::bind::Bind;
@@ -33,22 +34,14 @@ use crate::words;
 #[component]
 pub fn ComparePage() -> impl IntoView {
     let query = use_query_map();
-    let asked = Memo::new(move |_| query.with(asked));
-    let compared = reading(
+    let asked = memo(move || query.with(asked));
+    let compared = Reading::new(
         move || asked.get(),
         async |(ids, slo): (Option<Vec<Uuid>>, Option<Slo>)| compare(enough(ids)?, slo).await,
     );
-    view! {
-        <Suspense fallback=|| view! { <p class="page muted">"Comparing…"</p> }>
-            {move || Suspend::new(async move {
-                match compared.await {
-                    Ok(compared) => view! { <CompareBody compared /> }.erased(),
-                    Err(error) => view! { <ErrorView error /> }.erased(),
-                }
-            })}
-        </Suspense>
-    }
-    .erased()
+    compared.page("Comparing…", |compared| {
+        view! { <CompareBody compared /> }.erased()
+    })
 }
 
 /// The configurations (`None` where an id cannot be read) and the SLO that a query asks for.
@@ -194,7 +187,7 @@ fn Overlay(compared: StoredValue<CompareView>) -> impl IntoView {
     let metric = RwSignal::new(metric_key(state.metric).to_owned());
     let percentile = RwSignal::new(state.percentile.name().to_owned());
     let across = RwSignal::new(state.across.name().to_owned());
-    let drawn = Memo::new(move |_| {
+    let drawn = memo(move || {
         let percentile = Percentile::ALL
             .into_iter()
             .find(|one| percentile.with(|name| one.name() == name))

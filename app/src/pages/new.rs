@@ -22,6 +22,7 @@ mod upload; // a file into the studio
 mod workload; // what the requests ask
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::{derived, effect, memo};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::api;
-use crate::pages::ErrorView;
+use crate::reading::Reading;
 use crate::studio::{DatasetRow, EngineRow, NamedSlo, StudioError};
 use crate::ui::bind::bind;
 use crate::ui::field::TextField;
@@ -101,23 +102,16 @@ async fn first_spec(start: Start) -> Result<StudySpec, StudioError> {
 #[component]
 pub fn NewStudyPage() -> impl IntoView {
     let query = use_query_map();
-    let start = Memo::new(move |_| {
+    let start = memo(move || {
         query.with(|query| Start {
             from: query.get("from"),
             exercise: query.get("exercise").is_some(),
         })
     });
-    let first = api::reading(move || start.get(), beginning);
+    let first = Reading::new(move || start.get(), beginning);
     view! {
         <Title text="New study" />
-        <Suspense>
-            {move || Suspend::new(async move {
-                match first.await {
-                    Ok(beginning) => view! { <StudyForm beginning key=start.get_untracked().key() /> }.erased(),
-                    Err(error) => view! { <ErrorView error /> }.erased(),
-                }
-            })}
-        </Suspense>
+        {first.page("", move |beginning| view! { <StudyForm beginning key=start.get_untracked().key() /> }.erased())}
     }
     .erased()
 }
@@ -183,7 +177,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
                     </div>
                 </div>
                 <aside>
-                    <plan::Plan form pending=launch.pending().into() problem=Signal::derive(problem) />
+                    <plan::Plan form pending=launch.pending().into() problem=derived(problem) />
                 </aside>
             </div>
         </form>
@@ -220,7 +214,7 @@ fn launch_action(
         async move { api::launch_study(spec).await }
     });
     let navigate = use_navigate();
-    Effect::new(move |_| match launch.value().get() {
+    effect(move || match launch.value().get() {
         Some(Ok(id)) => {
             keep::forget(&key.get_value());
             navigate(&format!("/studies/{id}"), Default::default());

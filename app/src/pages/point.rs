@@ -11,10 +11,10 @@ use measure::slo::{Judgement, Metric};
 use measure::summary::{Capacity, Summary};
 use uuid::Uuid;
 
-use super::ErrorView;
 use super::study::uuid_param;
-use crate::api::{get_study, reading};
+use crate::api::get_study;
 use crate::chart::level_words;
+use crate::reading::Reading;
 use crate::studio::{PointView, StudioError, StudyView};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED, point_word};
 use crate::ui::format;
@@ -25,7 +25,7 @@ use crate::words;
 #[component]
 pub fn PointPage() -> impl IntoView {
     let (study, point) = (uuid_param("id"), uuid_param("point"));
-    let found = reading(
+    let found = Reading::new(
         move || (study.get(), point.get()),
         async |(study, point): (Option<Uuid>, Option<Uuid>)| {
             let missing = || StudioError::NotFound {
@@ -38,17 +38,9 @@ pub fn PointPage() -> impl IntoView {
             }
         },
     );
-    view! {
-        <Suspense fallback=|| view! { <p class="page muted">"Reading the point…"</p> }>
-            {move || Suspend::new(async move {
-                match found.await {
-                    Ok((study, point)) => view! { <PointBody study point /> }.erased(),
-                    Err(error) => view! { <ErrorView error /> }.erased(),
-                }
-            })}
-        </Suspense>
-    }
-    .erased()
+    found.page("Reading the point…", |(study, point)| {
+        view! { <PointBody study point /> }.erased()
+    })
 }
 
 #[component]

@@ -2,14 +2,15 @@
 //! whoever passes the link on.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos_meta::{Meta, Title};
 use leptos_router::hooks::use_params_map;
 
-use super::ErrorView;
 use super::study::{Rights, StudyBody};
 use crate::Origin;
-use crate::api::{get_shared, reading};
+use crate::api::get_shared;
+use crate::reading::Reading;
 use crate::studio::StudyView;
 use crate::words;
 
@@ -17,23 +18,14 @@ use crate::words;
 #[component]
 pub fn SharePage() -> impl IntoView {
     let params = use_params_map();
-    let token = Memo::new(move |_| {
+    let token = memo(move || {
         params
             .with(|params| params.get("token"))
             .unwrap_or_default()
     });
-    let shared = reading(move || token.get(), get_shared);
-    view! {
-        <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
-            {move || Suspend::new(async move {
-                match shared.await {
-                    Ok(study) => view! { <Shared study token=token.get_untracked() /> }.erased(),
-                    Err(error) => view! { <ErrorView error /> }.erased(),
-                }
-            })}
-        </Suspense>
-    }
-    .erased()
+    Reading::new(move || token.get(), get_shared).page("Reading the study…", move |study| {
+        view! { <Shared study token=token.get_untracked() /> }.erased()
+    })
 }
 
 #[component]

@@ -5,9 +5,9 @@ mod empty; // nothing yet: the goodput exercise
 mod list; // the rows // configurations chosen for a comparison
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::{effect, memo};
 use std::time::Duration;
 
-use crate::api::Reading;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -15,8 +15,8 @@ use leptos_router::components::A;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::api;
-use crate::pages::ErrorView;
-use crate::studio::{StudioError, StudyFilter, StudyRow, StudyState};
+use crate::reading::Reading;
+use crate::studio::{StudyFilter, StudyRow, StudyState};
 use choice::{Choice, CompareBar};
 use empty::{Exercise, NothingFound};
 use list::Row;
@@ -29,23 +29,23 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const TYPING: Duration = Duration::from_millis(250);
 
 /// The page's studies.
-type Studies = Reading<Result<Vec<StudyRow>, StudioError>>;
+type Studies = Reading<Vec<StudyRow>>;
 
 /// The page.
 #[component]
 pub fn StartPage() -> impl IntoView {
     let query = use_query_map();
-    let filter = Memo::new(move |_| {
+    let filter = memo(move || {
         query.with(|query| StudyFilter {
             search: query.get("q").unwrap_or_default(),
             before_ms: query.get("before").and_then(|text| text.parse().ok()),
             limit: PAGE,
         })
     });
-    let studies: Studies = api::reading(move || filter.get(), api::list_studies);
+    let studies = Reading::new(move || filter.get(), api::list_studies);
     look_again_while_running(studies);
     let choice = Choice::new();
-    let search = Memo::new(move |_| filter.with(|filter| filter.search.clone()));
+    let search = memo(move || filter.with(|filter| filter.search.clone()));
     view! {
         <Title text="Studies" />
         <div class="page">
@@ -56,14 +56,7 @@ pub fn StartPage() -> impl IntoView {
                     "New study"
                 </A>
             </header>
-            <Transition>
-                {move || Suspend::new(async move {
-                    match studies.await {
-                        Ok(rows) => view! { <Found rows filter=filter.get_untracked() studies choice /> }.erased(),
-                        Err(error) => view! { <ErrorView error /> }.erased(),
-                    }
-                })}
-            </Transition>
+            {studies.part(move |rows| view! { <Found rows filter=filter.get_untracked() studies choice /> }.erased())}
         </div>
     }
     .erased()
@@ -207,13 +200,11 @@ fn older_address(filter: &StudyFilter, before_ms: i64) -> String {
 
 /// Fetches again while a study moves by itself.
 fn look_again_while_running(studies: Studies) {
-    let moving = Memo::new(move |_| {
-        studies.with(|rows| {
-            rows.as_ref()
-                .is_some_and(|rows| rows.as_ref().is_ok_and(|rows| rows.iter().any(is_moving)))
-        })
+    let moving = memo(move || {
+        let rows = studies.get().and_then(Result::ok);
+        rows.is_some_and(|rows| rows.iter().any(is_moving))
     });
-    Effect::new(move |_| {
+    effect(move || {
         if !moving.get() {
             return;
         }

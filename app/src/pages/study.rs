@@ -11,6 +11,7 @@ mod promise; // the SLO, to be tried out
 mod sharing; // links: make, copy, revoke
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, effect, memo};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
@@ -18,9 +19,9 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
 use uuid::Uuid;
 
-use super::ErrorView;
-use crate::api::{get_study, reading};
+use crate::api::get_study;
 use crate::live::{self, Underway};
+use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
 use crate::studio::{StudioError, StudyView};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
@@ -69,7 +70,7 @@ impl Page {
 #[component]
 pub fn StudyPage() -> impl IntoView {
     let id = uuid_param("id");
-    let study = reading(
+    let study = Reading::new(
         move || id.get(),
         async |id: Option<Uuid>| match id {
             Some(id) => get_study(id).await,
@@ -78,23 +79,15 @@ pub fn StudyPage() -> impl IntoView {
             }),
         },
     );
-    view! {
-        <Suspense fallback=|| view! { <p class="page muted">"Reading the study…"</p> }>
-            {move || Suspend::new(async move {
-                match study.await {
-                    Ok(study) => view! { <StudyBody study rights=Rights::Owner /> }.erased(),
-                    Err(error) => view! { <ErrorView error /> }.erased(),
-                }
-            })}
-        </Suspense>
-    }
-    .erased()
+    study.page("Reading the study…", |study| {
+        view! { <StudyBody study rights=Rights::Owner /> }.erased()
+    })
 }
 
 /// An id from the path; `None` where it is no id.
 pub fn uuid_param(name: &'static str) -> Memo<Option<Uuid>> {
     let params = use_params_map();
-    Memo::new(move |_| {
+    memo(move || {
         params
             .with(|params| params.get(name))
             .and_then(|id| id.parse().ok())
@@ -117,7 +110,7 @@ pub fn StudyBody(
     } else {
         signal(false).0
     };
-    let name = Memo::new(move |_| page.known.with(|study| study.spec.name.clone()));
+    let name = memo(move || page.known.with(|study| study.spec.name.clone()));
     view! {
         <Title text=move || name.get() />
         <article class="page study">
@@ -144,7 +137,7 @@ fn page(study: StudyView, rights: Rights) -> Page {
     let query = use_query_map();
     let state = RwSignal::new(query.with_untracked(|query| ViewState::read(|key| query.get(key))));
     let known = RwSignal::new(study);
-    let slo = Memo::new(move |_| {
+    let slo = memo(move || {
         state
             .with(|state| state.slo.clone())
             .unwrap_or_else(|| known.with(|study| study.spec.slo.clone()))
@@ -154,7 +147,7 @@ fn page(study: StudyView, rights: Rights) -> Page {
         Rights::Guest(token) => ScoreSource::Share(token.clone()),
     };
     let tried = Tried::new(known, source);
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let slo = slo.get();
         known.with(|study| {
             if study.spec.slo == slo {
@@ -166,7 +159,7 @@ fn page(study: StudyView, rights: Rights) -> Page {
             }
         })
     });
-    Effect::new(move |_| {
+    effect(move || {
         if state.with(|state| state.slo.is_some()) {
             known.track();
             tried.fetch();
@@ -209,8 +202,8 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
     let toy = page
         .known
         .with_untracked(|study| study.spec.workload.is_toy());
-    let tags = Memo::new(move |_| page.known.with(|study| study.tags.clone()));
-    let word = Signal::derive(move || page.known.with(|study| study_word(study.state)));
+    let tags = memo(move || page.known.with(|study| study.tags.clone()));
+    let word = derived(move || page.known.with(|study| study_word(study.state)));
     view! {
         <header class="page-head">
             <div class="stack tight">

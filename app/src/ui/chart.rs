@@ -4,6 +4,7 @@
 mod follow; // colours and size
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, effect, memo};
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -50,7 +51,7 @@ pub fn ChartView(
     if live {
         draw_with_plotly(chart, node, drawn, zoom, open);
     }
-    let axis = Memo::new(move |_| {
+    let axis = memo(move || {
         let axis = chart.with(|chart| chart.y.clone());
         match zoom.get() {
             Some((lo, hi)) => axis.zoomed(lo, hi),
@@ -71,14 +72,13 @@ pub fn ChartView(
 
 /// The SLO line's value at its end: a handle where it can be dragged.
 fn limit_label(chart: Signal<Chart>, axis: Memo<Axis>, drag: Option<Drag>) -> AnyView {
-    let has_limit = Memo::new(move |_| chart.with(|chart| chart.limit.is_some()));
+    let has_limit = memo(move || chart.with(|chart| chart.limit.is_some()));
     if !has_limit.get() {
         return ().erased();
     }
-    let value = Memo::new(move |_| {
-        chart.with(|chart| chart.limit.as_ref().map_or(0.0, |limit| limit.value))
-    });
-    let text = Memo::new(move |_| {
+    let value =
+        memo(move || chart.with(|chart| chart.limit.as_ref().map_or(0.0, |limit| limit.value)));
+    let text = memo(move || {
         chart.with(|chart| {
             chart
                 .limit
@@ -101,7 +101,10 @@ fn limit_label(chart: Signal<Chart>, axis: Memo<Axis>, drag: Option<Drag>) -> An
             </span>
         }
         .erased(),
-        Some(drag) => view! { <Handle axis value text drag place=Signal::derive(place) outside=Signal::derive(outside) /> }.erased(),
+        Some(drag) => {
+            view! { <Handle axis value text drag place=derived(place) outside=derived(outside) /> }
+                .erased()
+        }
     }
 }
 
@@ -221,7 +224,7 @@ fn draw_with_plotly(
     let waiting = StoredValue::new(false);
     let listeners = BrowserOnly::new(Vec::<plotly::Listener>::new);
     follow_theme(theme);
-    Effect::new(move |_| {
+    effect(move || {
         if node.get().is_some() {
             // Without plotly.js the picture stays, and stays true: it is drawn from the same chart.
             spawn_local(async move {
@@ -230,7 +233,7 @@ fn draw_with_plotly(
             });
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         theme.track();
         chart.track();
         if !ready.get() || waiting.get_value() {
@@ -319,7 +322,7 @@ fn Notes(chart: Signal<Chart>) -> impl IntoView {
 /// The chart as a table: for reading aloud, for copying.
 #[component]
 fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
-    let text = Memo::new(move |_| chart.with(|chart| numbers(chart).into_string()));
+    let text = memo(move || chart.with(|chart| numbers(chart).into_string()));
     view! {
         <details class="chart-table">
             <summary>"The numbers of this chart"</summary>

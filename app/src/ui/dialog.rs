@@ -1,6 +1,7 @@
 //! A modal dialog on the browser's own `<dialog>`: focus stays inside, Escape closes it.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::effect;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -19,7 +20,7 @@ pub fn Dialog(
     children: Children,
 ) -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
+    effect(move || {
         let wanted = open.get();
         let Some(dialog) = node.get() else { return };
         match (wanted, dialog.open()) {

@@ -1,6 +1,7 @@
 //! A label, a control, a hint, an error: bound together for eyes and for screen readers.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -182,7 +183,7 @@ pub fn SelectField(
     let (name, describes) = (id.clone(), described_by(&id));
     let choice = move |(value, text): (String, String)| {
         let (marked, shown) = (bind.get.get_untracked() == value, value.clone());
-        let chosen = Memo::new(move |_| bind.get.get() == value);
+        let chosen = memo(move || bind.get.get() == value);
         view! {
             <option value=shown selected=marked prop:selected=move || chosen.get()>
                 {text}

@@ -3,6 +3,7 @@
 //! Everything here is a plain function; the components that show numbers live in [`super::number`].
 
 use measure::curve::Ceiling;
+use measure::decimal;
 use measure::quantile::{Estimate, Proportion};
 use measure::units::Nanos;
 
@@ -39,7 +40,7 @@ pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
     let decimals = interval_decimals(value, lo, hi);
     // What is more than nothing must not read as nothing.
     let print = |it: f64| match with_decimals(it, decimals) {
-        zero if 0.0 < it && zero.parse() == Ok(0.0) => number(it),
+        zero if 0.0 < it && decimal::parse(&zero) == Some(0.0) => number(it),
         text => text,
     };
     match (lo, hi) {

@@ -11,6 +11,7 @@ pub mod field; // label, control, hint, error
 pub mod format; // numbers as people read them
 pub mod html; // what only shows, as text
 pub mod number; // numbers on a page, or the reason why there is none
+pub mod reactive; // memos, effects
 pub mod segmented; // a handful of choices
 pub mod theme; // light, dark, or as the system says
 pub mod time; // moments

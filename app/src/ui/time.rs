@@ -1,6 +1,7 @@
 //! Moments: the same text from the server for everyone, then "3 min ago" in the browser, which knows the time.
 
 use crate::ui::erased::shared;
+use crate::ui::reactive::effect;
 use leptos::prelude::*;
 
 /// A moment in the ISO form that `<time datetime>` wants: `2026-11-29T13:57:12Z`.
@@ -71,7 +72,7 @@ pub fn RelativeTime(
 ) -> impl IntoView {
     let text = RwSignal::new(plain(unix_ms));
     // Effects run in the browser only: the server's clock and language never enter the page.
-    Effect::new(move |_| text.set(ago(js_sys::Date::now() as i64, unix_ms)));
+    effect(move || text.set(ago(js_sys::Date::now() as i64, unix_ms)));
     view! {
         <time datetime=iso(unix_ms) title=plain(unix_ms)>
             {shared(move || text.get())}

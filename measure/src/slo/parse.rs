@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::decimal;
 use crate::units::Nanos;
 
 use super::{Bound, Metric, Slo, SloError};
@@ -200,10 +201,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let word = self.take(|c| c.is_alphanumeric() || c == '.');
-        let number = word.text[1..]
-            .parse::<f64>()
-            .ok()
-            .filter(|p| 0.0 < *p && *p < 100.0);
+        let number = decimal::parse(&word.text[1..]).filter(|p| 0.0 < *p && *p < 100.0);
         number.map(Some).ok_or_else(|| {
             word.wrong("a percentile lies between p0 and p100, such as p95 or p99.9")
         })
@@ -234,7 +232,7 @@ impl<'a> Reader<'a> {
         self.skip_blanks();
         let start = self.at;
         let number = self.take(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-        let value = number.text.parse::<f64>().map_err(|_| {
+        let value = decimal::parse(number.text).ok_or_else(|| {
             let word = if number.text.is_empty() {
                 self.here()
             } else {

@@ -1,6 +1,7 @@
 //! The dialog that adds an engine by its URL: probe it, see what it is, then add it on purpose.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, effect};
 use leptos::prelude::*;
 use measure::study::{Api, Endpoint};
 
@@ -130,7 +131,7 @@ impl Asked {
 
     /// The error shown for some fields; `rest` takes those that belong to none.
     fn error(self, own: &'static [&'static str], rest: bool) -> Signal<Option<String>> {
-        Signal::derive(move || {
+        derived(move || {
             let of = |error: Option<StudioError>| at_field(error.as_ref(), own, rest);
             of(self.save.value().get().and_then(Result::err))
                 .or_else(|| of(self.probe.value().get().and_then(Result::err)))
@@ -152,23 +153,23 @@ pub fn AddEngine(
     added: Callback<EngineRow>,
 ) -> impl IntoView {
     let (typed, asked, secrets) = (Typed::new(), Asked::new(), secrets());
-    Effect::new(move |_| {
+    effect(move || {
         if open.get() {
             secrets.refresh();
         }
     });
     // What was refused is no longer what stands there, whether a person changed it or the probe filled it in.
-    Effect::new(move |_| {
+    effect(move || {
         typed.draft.track();
         typed.name.track();
         asked.save.value().set(None);
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(report) = asked.report() {
             suggest(typed, &report);
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(Ok(row)) = asked.save.value().get() {
             added.run(row);
             typed.clear();
@@ -231,7 +232,7 @@ fn Address(typed: Typed, asked: Asked, secrets: Secrets) -> impl IntoView {
         <SelectField id="add.api" label="Dialect" bind=typed.text(|it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) />
         <div class="columns">
             <TextField id="add.key" label="API key variable" bind=typed.text(|it| &it.api_key_env, |it| &mut it.api_key_env) placeholder="none" hint="An environment variable of the studio's server whose name ends in _API_KEY. The key itself is never stored." error=asked.error(&["api_key_env"], false) />
-            <SelectField id="add.secret" label="Stored API key" bind=typed.text(|it| &it.api_key_secret, |it| &mut it.api_key_secret) options=Signal::derive(kept) hint="In place of a variable: kept on the server with “goodput secret set NAME --for URL”." error=asked.error(&["api_key_secret"], false) />
+            <SelectField id="add.secret" label="Stored API key" bind=typed.text(|it| &it.api_key_secret, |it| &mut it.api_key_secret) options=derived(kept) hint="In place of a variable: kept on the server with “goodput secret set NAME --for URL”." error=asked.error(&["api_key_secret"], false) />
         </div>
     }
     .erased()
@@ -248,7 +249,7 @@ fn Naming(typed: Typed, asked: Asked) -> impl IntoView {
     };
     view! {
         <div class="columns">
-            <ModelField id="add.model" bind=typed.text(|it| &it.model, |it| &mut it.model) models=Signal::derive(models) error=asked.error(&["model"], false) />
+            <ModelField id="add.model" bind=typed.text(|it| &it.model, |it| &mut it.model) models=derived(models) error=asked.error(&["model"], false) />
             <TextField id="add.name" label="Name" bind=Bind::signal(typed.name) placeholder="h100-a" hint="What you call it." error=asked.error(&["name"], false) />
         </div>
     }

@@ -1,6 +1,7 @@
 //! What is compared: a baseline, and variants that each flip a knob.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::knobs::{KnobSpec, KnobValue, simulator_knobs};
 
@@ -24,7 +25,7 @@ pub fn ConfigurationsSection(
     adding: RwSignal<bool>,
 ) -> impl IntoView {
     let draft = form.draft;
-    let count = Memo::new(move |_| draft.with(|draft| draft.configurations.len()));
+    let count = memo(move || draft.with(|draft| draft.configurations.len()));
     let value = move || {
         let flipped = draft.with(knobs_words);
         format!(
@@ -39,7 +40,7 @@ pub fn ConfigurationsSection(
         form.go_to("configurations", format!("configurations[{index}].name"));
     };
     view! {
-        <Section form id="configurations" title="Knobs" value=Signal::derive(value)>
+        <Section form id="configurations" title="Knobs" value=derived(value)>
             <p class="muted">"Each configuration is swept over the same rates with the same prompts and starts. Flip one knob at a time: then the curve's move has one cause."</p>
             <div class="stack">
                 <For each=move || 0..count.get() key=|index| *index let:index>
@@ -74,7 +75,7 @@ fn Configuration(
             }
         });
     };
-    let simulated = Memo::new(move |_| draft.with(|draft| draft.is_simulated()));
+    let simulated = memo(move || draft.with(|draft| draft.is_simulated()));
     view! {
         <fieldset class="configuration">
             <div class="row end">

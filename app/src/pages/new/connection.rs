@@ -1,6 +1,7 @@
 //! How an endpoint is reached, folded away: most are reached as usual.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 
 use super::draft::EndpointDraft;
@@ -39,7 +40,7 @@ pub fn ConnectionFields(
     let opened = Memo::new(move |before: Option<&bool>| {
         before == Some(&true) || wrong_trust.get().is_some() || wrong_proxy.get().is_some()
     });
-    let words = Memo::new(move |_| bind.get.with(|it| it.connection().words()));
+    let words = memo(move || bind.get.with(|it| it.connection().words()));
     view! {
         <details class="more" prop:open=move || opened.get()>
             <summary>"Connection" <span class="muted">{shared(move || words.with(|words| format!(" {words}")))}</span></summary>

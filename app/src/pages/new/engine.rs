@@ -1,6 +1,7 @@
 //! Which engine is put under load: the simulator, or one that was added on purpose.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::study::Api;
 
@@ -26,7 +27,10 @@ const PRESETS: [(&str, &str); 8] = [
     ("llama-8b-a100", "llama-8b-a100: on one A100"),
     ("llama-8b-l4", "llama-8b-l4: on one L4"),
     ("llama-70b-4xh100", "llama-70b-4xh100: 70B on four H100"),
-    ("llama-1b-laptop", "llama-1b-laptop: 1B in 4 bits on a laptop"),
+    (
+        "llama-1b-laptop",
+        "llama-1b-laptop: 1B in 4 bits on a laptop",
+    ),
     ("tiny", "tiny: for trying things out"),
 ];
 
@@ -54,7 +58,7 @@ pub fn EngineSection(
 ) -> impl IntoView {
     let draft = form.draft;
     view! {
-        <Section form id="engine" title="Engine" value=Signal::derive(move || draft.with(engine_words))>
+        <Section form id="engine" title="Engine" value=derived(move || draft.with(engine_words))>
             <Segmented
                 name="engine.kind"
                 label="Kind of engine"
@@ -93,7 +97,7 @@ fn Simulator(form: Form) -> impl IntoView {
             id="engine.preset"
             label="Preset"
             bind=preset
-            options=Signal::derive(options)
+            options=derived(options)
             hint="Built in and started anew for each configuration. Everything measured on it is marked simulated."
             error=form.error(&["engine.preset"])
         />
@@ -116,7 +120,7 @@ pub fn EndpointFields(
     /// The endpoint.
     bind: Bind<EndpointDraft>,
 ) -> impl IntoView {
-    let chosen = Memo::new(move |_| {
+    let chosen = memo(move || {
         let known = engines.get();
         bind.get.with(|it| {
             // One engine may have been added for several ways to it.
@@ -143,7 +147,7 @@ pub fn EndpointFields(
                     id=path.clone()
                     label="Engine"
                     bind=choose
-                    options=Signal::derive(move || engine_options(&engines.get()))
+                    options=derived(move || engine_options(&engines.get()))
                     error=form.error(&[&path, &url])
                 />
             </div>
@@ -199,7 +203,7 @@ fn Dialect(
     };
     view! {
         <div class="columns">
-            <ModelField id=model bind=part(bind, |it| &it.model, |it| &mut it.model) models=Signal::derive(models) error=wrong_model />
+            <ModelField id=model bind=part(bind, |it| &it.model, |it| &mut it.model) models=derived(models) error=wrong_model />
             <SelectField id=api label="Dialect" bind=part(bind, |it| &it.api, |it| &mut it.api) options=Signal::stored(dialects()) error=wrong_api />
         </div>
         <details class="more">
@@ -282,14 +286,14 @@ pub fn ModelField(
             })
             .collect()
     };
-    let named = Memo::new(move |_| !models.with(Vec::is_empty));
+    let named = memo(move || !models.with(Vec::is_empty));
     let typed_id = id.clone();
     let typed = move || {
         view! { <TextField id=typed_id.clone() label="Model" bind placeholder="as the engine names it" error /> }
     };
     view! {
         <Show when=move || named.get() fallback=typed>
-            <SelectField id=id.clone() label="Model" bind options=Signal::derive(options) error />
+            <SelectField id=id.clone() label="Model" bind options=derived(options) error />
         </Show>
     }
     .erased()

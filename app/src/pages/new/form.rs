@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use measure::study::{FieldError, MAX_POINTS, PlannedPoint, StudySpec};
 use wasm_bindgen::JsCast;
@@ -37,14 +38,14 @@ impl Form {
     /// A form that starts with `draft`.
     pub fn new(draft: Draft) -> Self {
         let draft = RwSignal::new(draft);
-        let spec = Memo::new(move |_| draft.with(Draft::read));
+        let spec = memo(move || draft.with(Draft::read));
         Self {
             draft,
             spec,
-            errors: Memo::new(move |_| {
+            errors: memo(move || {
                 spec.with(|spec| spec.as_ref().map_or_else(Clone::clone, StudySpec::check))
             }),
-            plan: Memo::new(move |_| spec.with(|spec| spec.as_ref().map(plan).unwrap_or_default())),
+            plan: memo(move || spec.with(|spec| spec.as_ref().map(plan).unwrap_or_default())),
             refused: RwSignal::default(),
             open: RwSignal::default(),
             touched: RwSignal::default(),
@@ -63,7 +64,7 @@ impl Form {
         };
         let shown =
             move || self.attempted.get() || self.touched.with(|touched| touched.contains(&id));
-        Memo::new(move |_| {
+        memo(move || {
             self.refused
                 .with(&find)
                 .or_else(|| shown().then(|| self.errors.with(&find)).flatten())

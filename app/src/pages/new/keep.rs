@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::draft::{ConfigurationDraft, Draft};
 use super::form::MOST_CONFIGURATIONS;
-use crate::browser::read_json;
+use crate::browser::{read_json, write_json};
 
 /// Texts by place.
 type Texts = BTreeMap<String, String>;
@@ -80,8 +80,8 @@ pub fn kept(key: &str, beginning: &Draft) -> Option<Draft> {
 
 /// Keeps a draft. A browser that refuses storage keeps nothing, and the form still works.
 pub fn keep(key: &str, draft: &Draft) {
-    if let (Some(storage), Ok(text)) = (storage(), serde_json::to_string(&texts(draft))) {
-        let _ = storage.set_item(key, &text);
+    if let Some(storage) = storage() {
+        let _ = storage.set_item(key, &write_json(&texts(draft)));
     }
 }
 

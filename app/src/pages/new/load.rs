@@ -1,6 +1,7 @@
 //! How hard and how long: the rates, how arrivals are spread, how many requests a point has.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::derived;
 use leptos::prelude::*;
 use measure::units::{Level, Rate};
 
@@ -36,7 +37,7 @@ pub fn LoadSection(
         )
     };
     view! {
-        <Section form id="load" title="Load" value=Signal::derive(value)>
+        <Section form id="load" title="Load" value=derived(value)>
             <Rates form />
             <div class="row">
                 <span class="muted">"Arrivals"</span>
@@ -128,10 +129,8 @@ fn refined(text: &str) -> String {
         finer.push((*word).to_owned());
         let next = words.get(index + 1).copied().and_then(rate);
         if let (Some(here), Some(next)) = (rate(word), next) {
-            let between = measure::units::significant((here * next).sqrt(), 2)
-                .parse()
-                .ok()
-                .and_then(shown);
+            let between = measure::units::significant((here * next).sqrt(), 2);
+            let between = measure::decimal::parse(&between).and_then(shown);
             finer.extend(between.filter(|between| between != word));
         }
     }

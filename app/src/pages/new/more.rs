@@ -1,6 +1,7 @@
 //! What rarely needs a thought: warm-up, seed, repeats, limits.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::derived;
 use leptos::prelude::*;
 
 use super::form::Form;
@@ -26,7 +27,7 @@ pub fn MoreSection(
         })
     };
     view! {
-        <Section form id="more" title="Details" value=Signal::derive(value)>
+        <Section form id="more" title="Details" value=derived(value)>
             <div class="columns">
                 <TextField id="warmup" label="Warm-up" keyboard="numeric" unit="requests" bind=bind!(draft, |d| d.warmup) hint="Before each point, with prompts of their own." error=form.error(&["warmup"]) />
                 <TextField id="seed" label="Seed" keyboard="numeric" bind=bind!(draft, |d| d.seed) hint="Same seed, same prompts and starts, for ever." error=form.error(&["seed"]) />

@@ -1,6 +1,7 @@
 //! The plan beside the form: how long it takes, what it holds, what to think about first; and Launch.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use measure::study::{FieldError, PlannedPoint, StudySpec};
 
@@ -48,7 +49,7 @@ pub fn Plan(
             points => format!("{points} points, {}", format::about(total_ms(plan))),
         })
     };
-    let drawn = Memo::new(move |_| {
+    let drawn = memo(move || {
         form.spec.with(|spec| {
             spec.as_ref()
                 .map(|spec| form.plan.with(|plan| lanes(spec, plan)))
@@ -193,7 +194,7 @@ fn Problems(form: Form, problem: Signal<Option<String>>) -> impl IntoView {
 
 #[component]
 fn AdviceList(form: Form) -> impl IntoView {
-    let advice = Memo::new(move |_| {
+    let advice = memo(move || {
         form.spec.with(|spec| match spec {
             Ok(spec) => form
                 .plan

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use measure::arrival::Arrival;
+use measure::decimal::Decimal;
 use measure::knobs::{KnobValue, Knobs};
 use measure::slo::Slo;
 use measure::study::{
@@ -111,7 +112,7 @@ impl Reader {
 
     /// Seconds with a fraction, as milliseconds.
     fn millis(&mut self, field: &str, text: &str) -> Option<u64> {
-        let seconds: f64 = self.number(field, text, "a number of seconds")?;
+        let Decimal(seconds) = self.number(field, text, "a number of seconds")?;
         if !(0.0..=1e9).contains(&seconds) {
             return self.refuse(field, "must be a number of seconds, 0 or more");
         }

@@ -1,6 +1,7 @@
 //! The study as a sentence: *Run* [engine] *with* [workload], ... Each bracket opens its section.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use measure::slo::{Metric, Slo};
 use measure::study::PlannedPoint;
@@ -191,9 +192,9 @@ pub fn Sentence(
     form: Form,
 ) -> impl IntoView {
     let part = move |section: &'static str, read: fn(&Draft) -> String| {
-        view! { <Bracket form section text=Memo::new(move |_| form.draft.with(read)) /> }
+        view! { <Bracket form section text=memo(move || form.draft.with(read)) /> }
     };
-    let requests = Memo::new(move |_| form.plan.with(|plan| requests_words(plan)));
+    let requests = memo(move || form.plan.with(|plan| requests_words(plan)));
     view! {
         <p class="sentence">
             "Run " {part("engine", engine_words)} " with " {part("workload", workload_words)} ", "

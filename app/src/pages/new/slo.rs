@@ -1,6 +1,7 @@
 //! What is promised: the SLO's text, read while it is typed, and the named SLOs.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::slo::Slo;
 
@@ -44,7 +45,7 @@ pub fn SloSection(
     managing: RwSignal<bool>,
 ) -> impl IntoView {
     let text = bind!(form.draft, |d| d.slo);
-    let meaning = Memo::new(move |_| text.get.with(|text| explain(text)));
+    let meaning = memo(move || text.get.with(|text| explain(text)));
     let chip = move |(name, slo): (String, String)| {
         let (title, pressed) = (slo.clone(), slo.clone());
         view! {
@@ -57,7 +58,7 @@ pub fn SloSection(
         .map(|(name, slo)| (name.to_owned(), slo.to_owned()))
         .to_vec();
     view! {
-        <Section form id="slo" title="SLO" value=Signal::derive(move || meaning.get().unwrap_or_else(|_| text.get.get()))>
+        <Section form id="slo" title="SLO" value=derived(move || meaning.get().unwrap_or_else(|_| text.get.get()))>
             <SloText text meaning />
             <div class="row">
                 <span class="muted">"Examples"</span>
@@ -92,7 +93,7 @@ fn SloText(text: Bind<String>, meaning: Memo<Result<String, String>>) -> impl In
             id="slo"
             label="Objective"
             hint="Bounds on ttft, ttfa, tpot, itl, stall or e2e with a percentile each; error_rate; attain, the share of requests that must keep them all."
-            error=Signal::derive(move || meaning.get().err())
+            error=derived(move || meaning.get().err())
         >
             <input
                 node_ref=node

@@ -1,6 +1,7 @@
 //! What the requests ask: ShareGPT's shape, a file of conversations or prompts, a trace, or made-up lengths.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::workload::DataKind;
 
@@ -27,7 +28,7 @@ pub fn WorkloadSection(
 ) -> impl IntoView {
     let draft = form.draft;
     // Only another kind builds other fields: whoever types in one must keep it.
-    let kind = Memo::new(move |_| draft.with(|draft| draft.workload.kind.clone()));
+    let kind = memo(move || draft.with(|draft| draft.workload.kind.clone()));
     let fields = move || match kind.get().as_str() {
         "share_gpt_file" => view! { <FileFields form datasets /> }.erased(),
         "prompt_file" => view! { <PromptFields form datasets /> }.erased(),
@@ -37,7 +38,7 @@ pub fn WorkloadSection(
         _ => view! { <ShapedFields form /> }.erased(),
     };
     view! {
-        <Section form id="workload" title="Workload" value=Signal::derive(move || draft.with(workload_words))>
+        <Section form id="workload" title="Workload" value=derived(move || draft.with(workload_words))>
             <Segmented
                 name="workload.kind"
                 label="Kind of workload"
@@ -132,7 +133,7 @@ fn FileField(
     view! {
         <div class="row end">
             <div class="grow">
-                <SelectField id="workload.file" label="File" bind=file options=Signal::derive(options) hint error=form.error(&["workload.file"]) />
+                <SelectField id="workload.file" label="File" bind=file options=derived(options) hint error=form.error(&["workload.file"]) />
             </div>
             <Upload form datasets />
         </div>
@@ -201,7 +202,7 @@ fn Tokenizer(form: Form, datasets: Datasets) -> impl IntoView {
             <summary>"How tokens are counted"</summary>
             <div class="row end">
                 <div class="grow">
-                    <SelectField id="tokenizer" label="Tokenizer" bind=file options=Signal::derive(options) hint="With the model's tokenizer.json prompts have the tokens meant. Else the engine counts where it can, or its usage calibrates a guess." error=form.error(&["tokenizer"]) />
+                    <SelectField id="tokenizer" label="Tokenizer" bind=file options=derived(options) hint="With the model's tokenizer.json prompts have the tokens meant. Else the engine counts where it can, or its usage calibrates a guess." error=form.error(&["tokenizer"]) />
                 </div>
                 <Upload form datasets />
             </div>

@@ -1,6 +1,7 @@
 //! Configurations chosen for a comparison, in the order they were chosen: the first is the baseline.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 
 use leptos_router::hooks::use_navigate;
@@ -59,7 +60,7 @@ pub fn CompareBar(
     /// What is chosen.
     choice: Choice,
 ) -> impl IntoView {
-    let count = Memo::new(move |_| choice.chosen.with(Vec::len));
+    let count = memo(move || choice.chosen.with(Vec::len));
     let words = move || match count.get() {
         0 => "Choose two or more configurations to compare their curves.".to_owned(),
         1 => "One chosen, the baseline. Choose another to compare it with.".to_owned(),

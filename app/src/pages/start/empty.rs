@@ -1,6 +1,7 @@
 //! Where there is no study yet: the goodput exercise, in one click.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::effect;
 use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
@@ -22,7 +23,7 @@ fn cost(spec: &StudySpec) -> String {
 pub fn Exercise() -> impl IntoView {
     let navigate = use_navigate();
     let launch = Action::new(|(): &()| api::launch_study(StudySpec::goodput_exercise()));
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(Ok(id)) = launch.value().get() {
             navigate(&format!("/studies/{id}"), Default::default());
         }

@@ -1,6 +1,7 @@
 //! The first line, in words, and where the study stands.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 
 use super::Page;
@@ -14,8 +15,8 @@ use crate::words;
 /// The answer.
 #[component]
 pub fn Answer(page: Page) -> impl IntoView {
-    let sentences = Memo::new(move |_| page.shown.with(words::answer));
-    let second = Memo::new(move |_| page.shown.with(words::by_percentile));
+    let sentences = memo(move || page.shown.with(words::answer));
+    let second = memo(move || page.shown.with(words::by_percentile));
     let tried = move || page.state.with(|state| state.slo.is_some());
     view! {
         <div class="answer" role="status">
@@ -33,7 +34,7 @@ pub fn Answer(page: Page) -> impl IntoView {
 /// What is going on, and what it waits for.
 #[component]
 pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
-    let state = Memo::new(move |_| {
+    let state = memo(move || {
         page.known
             .with(|study| (study.state, study.problem.clone()))
     });
@@ -67,9 +68,9 @@ pub fn Underway(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
 /// A meter with the point under load in words.
 #[component]
 fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
-    let done = Memo::new(move |_| page.known.with(words::finished));
-    let now = Memo::new(move |_| page.known.with(current));
-    let left = Memo::new(move |_| {
+    let done = memo(move || page.known.with(words::finished));
+    let now = memo(move || page.known.with(current));
+    let left = memo(move || {
         page.known
             .with(|study| study.remaining_ms)
             .map(words::time_left)

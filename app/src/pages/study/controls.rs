@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{effect, memo};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
@@ -56,9 +57,9 @@ pub(super) fn id(page: Page) -> Uuid {
 /// The row of buttons.
 #[component]
 pub fn Actions(page: Page) -> impl IntoView {
-    let state = Memo::new(move |_| page.known.with(|study| study.state));
-    let rest = Memo::new(move |_| page.known.with(remaining));
-    let compare = Memo::new(move |_| {
+    let state = memo(move || page.known.with(|study| study.state));
+    let rest = memo(move || page.known.with(remaining));
+    let compare = memo(move || {
         let tried = page.state.with(|state| state.slo.clone());
         page.known.with(|study| compare_link(study, tried.as_ref()))
     });
@@ -228,7 +229,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
         RwSignal::new(tags),
         RwSignal::new(note),
     );
-    Effect::new(move |_| {
+    effect(move || {
         if open.get() {
             let (now_name, now_tags, now_note) = fields();
             name.set(now_name);
@@ -283,7 +284,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
 /// The note, where there is one. It never leaves the owner's page.
 #[component]
 pub fn Note(page: Page) -> impl IntoView {
-    let note = Memo::new(move |_| page.known.with(|study| study.note.clone()));
+    let note = memo(move || page.known.with(|study| study.note.clone()));
     let owner = page.is_owner();
     view! {
         <section class="stack tight" hidden=move || !owner || note.with(String::is_empty) aria-labelledby="note-heading">

@@ -1,6 +1,7 @@
 //! What speaks against the numbers, and what was recorded of how they came about.
 
 use crate::ui::erased::Erase;
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use measure::arrival::Arrival;
 use measure::certificate::Innocence;
@@ -19,8 +20,8 @@ use crate::words;
 /// Was the client innocent, was the cache cold?
 #[component]
 pub fn Doubts(page: Page) -> impl IntoView {
-    let client = Memo::new(move |_| page.known.with(|study| client_words(study).into_string()));
-    let caches = Memo::new(move |_| page.known.with(|study| cache_words(study).into_string()));
+    let client = memo(move || page.known.with(|study| client_words(study).into_string()));
+    let caches = memo(move || page.known.with(|study| cache_words(study).into_string()));
     view! {
         <section class="card panel" aria-labelledby="client-heading">
             <h2 id="client-heading">"Was the client innocent?"</h2>
@@ -141,7 +142,7 @@ pub fn Recorded(page: Page) -> impl IntoView {
     let spec = page
         .known
         .with_untracked(|study| terms(stated(&study.spec)).into_string());
-    let facts = Memo::new(move |_| {
+    let facts = memo(move || {
         page.known
             .with(|study| fact_table(&study.configurations).into_string())
     });

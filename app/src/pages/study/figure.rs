@@ -1,6 +1,7 @@
 //! The curve with its menus, the legend that is also a switch, and the two small charts.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
@@ -75,15 +76,15 @@ pub fn small_charts(study: &StudyView, state: &ViewState) -> [Chart; 2] {
 /// The charts of the page.
 #[component]
 pub fn Charts(page: Page) -> impl IntoView {
-    let home = Memo::new(move |_| page.known.with(|study| study.spec.slo.clone()));
-    let main = Memo::new(move |_| {
+    let home = memo(move || page.known.with(|study| study.spec.slo.clone()));
+    let main = memo(move || {
         home.with(|home| {
             page.shown
                 .with(|study| page.state.with(|state| main_chart(study, home, state)))
         })
     });
     let small = move |index: usize| {
-        Memo::new(move |_| {
+        memo(move || {
             page.shown
                 .with(|study| page.state.with(|state| small_charts(study, state)))[index]
                 .clone()
@@ -165,14 +166,14 @@ fn Menus(page: Page) -> impl IntoView {
     };
     view! {
         <div class="menus">
-            <Menu id="axis-y" label="Latency" options=metrics.to_vec() now=Signal::derive(move || state.with(|state| metric_key(state.metric))) set=Callback::new(set_metric) />
-            <Menu id="axis-p" label="Percentile" options=percentiles.to_vec() now=Signal::derive(move || state.with(|state| state.percentile.name())) set=Callback::new(set_percentile) />
-            <Menu id="axis-x" label="Against" options=across.to_vec() now=Signal::derive(move || state.with(|state| state.across.name())) set=Callback::new(set_across) />
+            <Menu id="axis-y" label="Latency" options=metrics.to_vec() now=derived(move || state.with(|state| metric_key(state.metric))) set=Callback::new(set_metric) />
+            <Menu id="axis-p" label="Percentile" options=percentiles.to_vec() now=derived(move || state.with(|state| state.percentile.name())) set=Callback::new(set_percentile) />
+            <Menu id="axis-x" label="Against" options=across.to_vec() now=derived(move || state.with(|state| state.across.name())) set=Callback::new(set_across) />
             <Menu
                 id="axis-scale"
                 label="Scale"
                 options=scales.to_vec()
-                now=Signal::derive(move || if state.with(|state| state.log) { "log" } else { "lin" })
+                now=derived(move || if state.with(|state| state.log) { "log" } else { "lin" })
                 set=Callback::new(move |key: String| state.update(|state| state.log = key == "log"))
             />
         </div>
@@ -213,7 +214,7 @@ pub fn Legend(
     /// The page.
     page: Page,
 ) -> impl IntoView {
-    let rows = Memo::new(move |_| {
+    let rows = memo(move || {
         page.shown.with(|study| {
             let unit = words::rate_unit(&study.spec);
             let ceiling = |found: Option<&measure::curve::Ceiling>| {
@@ -228,7 +229,7 @@ pub fn Legend(
         })
     });
     let row = move |(index, name, ceiling): (u32, String, String)| {
-        let on = Memo::new(move |_| page.state.with(|state| !state.hidden.contains(&index)));
+        let on = memo(move || page.state.with(|state| !state.hidden.contains(&index)));
         let turn = move |_| {
             page.state
                 .update(|state| match state.hidden.binary_search(&index) {

@@ -14,6 +14,7 @@ use crate::ui::badge::{CLEAN, SUSPECT, VOID, point_word};
 use crate::ui::erased::Erase;
 use crate::ui::format;
 use crate::ui::html::{Html, badge, heads, html, missing};
+use crate::ui::reactive::memo;
 use crate::words;
 
 /// What a row is made of, and what tells whether it must be made anew.
@@ -32,7 +33,7 @@ pub fn Points(page: Page) -> impl IntoView {
     let unit = page
         .known
         .with_untracked(|study| words::rate_unit(&study.spec));
-    let rows = Memo::new(move |_| page.shown.with(|study| rows(study, owner)));
+    let rows = memo(move || page.shown.with(|study| rows(study, owner)));
     let row = |row: Row| {
         let state = if row.point.state == PointState::Finished {
             "finished"

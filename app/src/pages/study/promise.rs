@@ -1,8 +1,10 @@
 //! The SLO, to be tried out: other bounds over the same points, judged in the browser.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use measure::decimal;
 use measure::slo::{Bound, Metric, Slo};
 use measure::units::Nanos;
 use uuid::Uuid;
@@ -118,7 +120,7 @@ pub fn try_slo(page: Page, slo: Slo) {
 /// The panel.
 #[component]
 pub fn Promise(page: Page) -> impl IntoView {
-    let metrics = Memo::new(move |_| {
+    let metrics = memo(move || {
         page.slo.with(|slo| {
             slo.bounds
                 .iter()
@@ -126,8 +128,8 @@ pub fn Promise(page: Page) -> impl IntoView {
                 .collect::<Vec<_>>()
         })
     });
-    let tried = Memo::new(move |_| page.state.with(|state| state.slo.is_some()));
-    let loading = Memo::new(move |_| {
+    let tried = memo(move || page.state.with(|state| state.slo.is_some()));
+    let loading = memo(move || {
         let all = page.known.with(|study| finished(study).count());
         let have = page.tried.scores.with(|scores| {
             page.known.with(|study| {
@@ -170,7 +172,7 @@ pub fn Promise(page: Page) -> impl IntoView {
 #[component]
 fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
     let id = format!("bound-{}", crate::url_state::metric_key(metric));
-    let millis = Memo::new(move |_| {
+    let millis = memo(move || {
         page.slo.with(|slo| {
             slo.bounds
                 .iter()
@@ -185,10 +187,8 @@ fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
             .and_then(|bound| bound.percentile)
     });
     let change = move |event| {
-        if let Some(millis) = event_target_value(&event)
-            .parse()
-            .ok()
-            .filter(|millis: &f64| 0.0 < *millis && millis.is_finite())
+        if let Some(millis) = decimal::parse(&event_target_value(&event))
+            .filter(|millis| 0.0 < *millis && millis.is_finite())
         {
             try_slo(
                 page,
@@ -215,12 +215,10 @@ fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
 /// The attainment target in percent.
 #[component]
 fn Attainment(page: Page) -> impl IntoView {
-    let percent = Memo::new(move |_| page.slo.with(|slo| (slo.attainment * 1e6).round() / 1e4));
+    let percent = memo(move || page.slo.with(|slo| (slo.attainment * 1e6).round() / 1e4));
     let change = move |event| {
-        if let Some(percent) = event_target_value(&event)
-            .parse()
-            .ok()
-            .filter(|percent: &f64| 0.0 < *percent && *percent <= 100.0)
+        if let Some(percent) = decimal::parse(&event_target_value(&event))
+            .filter(|percent| 0.0 < *percent && *percent <= 100.0)
         {
             try_slo(
                 page,
@@ -247,7 +245,7 @@ fn Attainment(page: Page) -> impl IntoView {
 #[component]
 fn AsText(page: Page) -> impl IntoView {
     let problem = RwSignal::new(None::<String>);
-    let text = Memo::new(move |_| page.slo.with(Slo::to_string));
+    let text = memo(move || page.slo.with(Slo::to_string));
     let change = move |event| match event_target_value(&event).parse::<Slo>() {
         Ok(slo) => {
             problem.set(None);

@@ -1,6 +1,7 @@
 //! Links to a study: make, copy, revoke.
 
 use crate::ui::erased::{Erase, shared};
+use crate::ui::reactive::effect;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -31,7 +32,7 @@ pub fn Share(page: Page, open: RwSignal<bool>) -> impl IntoView {
             }
         });
     };
-    Effect::new(move |_| {
+    effect(move || {
         if open.get() {
             fresh.set(None);
             problem.set(None);

@@ -36,7 +36,7 @@ impl Reader {
         let think_ms = self.millis("workload.think_ms", &draft.think);
         let max_context = self.whole("workload.max_context", &draft.max_context);
         Some(Workload::ShareGptShaped {
-            scale: scale?,
+            scale: scale.map(|Decimal(scale)| scale)?,
             max_turns: max_turns?,
             think_ms: think_ms?,
             max_context: max_context?,
@@ -150,7 +150,7 @@ impl Reader {
                 let max = self.whole(&format!("{field}.max"), max);
                 Some(Lengths::LogNormal {
                     median: median?,
-                    sigma: sigma?,
+                    sigma: sigma.map(|Decimal(sigma)| sigma)?,
                     max: max?,
                 })
             }
