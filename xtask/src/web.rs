@@ -6,6 +6,7 @@
 
 mod bindings; // WASM module -> smaller module + script
 mod frontend; // crate frontend -> WASM module
+mod names; // long names -> short ones, in module and script
 mod shrink; // WASM module -> one that compresses better
 mod site; // files -> hashed, compressed, listed
 mod toolchain; // who can compile for wasm32
@@ -26,7 +27,7 @@ pub struct Options {
 }
 
 /// The most that the app's module and script may weigh together, gzipped. plotly is apart.
-const LIMIT_GZ: u64 = 600_000;
+const LIMIT_GZ: u64 = 527_000;
 
 /// Builds what has changed and says what it weighs.
 pub fn run(options: &Options) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! The library's version is pinned to that of the crate `wasm-bindgen`, so that the two never differ.
 
+use super::names::shortened;
 use super::shrink::{neighbours, optimised, without_idle};
 use super::workshop;
 use crate::fingerprint::{Fingerprint, is_current, keep};
@@ -34,7 +35,7 @@ pub fn write(module: &Path, packages: &Path, dev: bool) -> anyhow::Result<PathBu
     }
     generate(module, &folder, dev)?;
     if !dev {
-        shrink(&folder.join("frontend_bg.wasm"), packages)?;
+        shrink(&folder, packages)?;
     }
     keep(&stamp, &fingerprint)?;
     Ok(folder)
@@ -57,10 +58,17 @@ fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make bindings for {}", module.display()))
 }
 
-fn shrink(module: &Path, packages: &Path) -> anyhow::Result<()> {
-    optimised(module, packages)?;
-    fs::write(module, neighbours(&read(module)?)?)
-        .with_context(|| format!("cannot write {}", module.display()))
+fn shrink(folder: &Path, packages: &Path) -> anyhow::Result<()> {
+    let (module, script) = (folder.join("frontend_bg.wasm"), folder.join("frontend.js"));
+    optimised(&module, packages)?;
+    let (bytes, text) = shortened(
+        &neighbours(&read(&module)?)?,
+        &String::from_utf8(read(&script)?)?,
+    )?;
+    for (file, content) in [(&module, &bytes[..]), (&script, text.as_bytes())] {
+        fs::write(file, content).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {

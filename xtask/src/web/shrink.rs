@@ -24,7 +24,14 @@ use wasmparser::{
 /// `hydrate_lazy` goes this way; this app wakes up whole.
 const IDLE: &str = "::hydrate_async";
 
-/// The module with the bodies of [`IDLE`] functions replaced by a trap.
+/// What JavaScript would call of streams that Rust writes or reads; a crate beneath leptos lends it whether or not there are
+/// any, and here are none.
+const STREAMS: &str = "intounderlying";
+
+/// That crate: its asynchronous bodies stand in a table, where nobody sees that they are not called.
+const STREAMS_CRATE: &str = "wasm_streams::";
+
+/// The module with the bodies of [`IDLE`] and [`STREAMS`] functions replaced by a trap.
 pub fn without_idle(module: &[u8]) -> anyhow::Result<Vec<u8>> {
     let idle = Outline::read(module)?
         .named(|name| is_idle(&format!("{:#}", rustc_demangle::demangle(name))));
@@ -37,14 +44,24 @@ pub fn without_idle(module: &[u8]) -> anyhow::Result<Vec<u8>> {
 /// its arguments, or a closure within, may serve others too. An entry makes a future of just this way, and a body names its
 /// own place when it is polled too often; neither has an equal elsewhere.
 fn is_idle(name: &str) -> bool {
+    let lent = name.strip_prefix("__wbg_").unwrap_or(name);
+    let of_streams = name.trim_start_matches('<').starts_with(STREAMS_CRATE);
+    if lent.starts_with(STREAMS) || of_streams && is_body(name) {
+        return true;
+    }
     name.rsplit_once(IDLE).is_some_and(|(before, rest)| {
         // Nothing, or what a generic function adds to its name.
         let within = rest.rsplit_once('>').map_or(rest, |(_, within)| within);
         match within {
             "" => before.ends_with("::into_any"),
-            within => matches!(within, "::{{closure}}" | "::{closure#0}"),
+            within => is_body(within) && within.matches("::").count() == 1,
         }
     })
+}
+
+/// Whether a name ends as that of an asynchronous body.
+fn is_body(name: &str) -> bool {
+    name.ends_with("::{{closure}}") || name.ends_with("::{closure#0}")
 }
 
 /// What the compiler's own wasm32 target may use, and browsers have had for years.

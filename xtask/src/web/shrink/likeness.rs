@@ -2,12 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 /// How many bytes are compared as one.
 const RUN: usize = 6;
-/// A run that more functions have than this tells nothing.
-const COMMON: usize = 60;
+/// A run that more functions have than this tells little, and takes long to follow.
+const COMMON: usize = 500;
 /// How many of the last functions the next one should be like.
 const BACK: usize = 8;
 /// Keeps the smallest functions, alike to all, from coming first.
@@ -22,7 +21,7 @@ pub fn chain(bodies: &[&[u8]]) -> Vec<usize> {
     let mut largest = largest.into_iter();
     let mut taken = vec![false; bodies.len()];
     let mut order = Vec::with_capacity(bodies.len());
-    let mut shared = Shared::default();
+    let mut shared = Shared::none(bodies.len());
     while let Some(next) = shared
         .most_like(bodies, &taken)
         .or_else(|| largest.find(|body| !taken[*body]))
@@ -38,22 +37,41 @@ pub fn chain(bodies: &[&[u8]]) -> Vec<usize> {
 }
 
 /// How many runs each body has in common with the last ones of the chain.
-#[derive(Default)]
-struct Shared(HashMap<usize, usize>);
+struct Shared {
+    counts: Vec<usize>,
+    /// Bodies that have any in common, in no order.
+    some: Vec<usize>,
+    /// Where a body stands among those.
+    place: Vec<usize>,
+}
 
 impl Shared {
+    fn none(bodies: usize) -> Self {
+        Self {
+            counts: vec![0; bodies],
+            some: Vec::new(),
+            place: vec![0; bodies],
+        }
+    }
+
     fn join(&mut self, runs: &Runs, body: usize) {
         for other in runs.neighbours(body) {
-            *self.0.entry(other).or_default() += 1;
+            if self.counts[other] == 0 {
+                self.place[other] = self.some.len();
+                self.some.push(other);
+            }
+            self.counts[other] += 1;
         }
     }
 
     fn leave(&mut self, runs: &Runs, body: usize) {
         for other in runs.neighbours(body) {
-            if let Entry::Occupied(mut count) = self.0.entry(other) {
-                *count.get_mut() -= 1;
-                if *count.get() == 0 {
-                    count.remove();
+            self.counts[other] -= 1;
+            if self.counts[other] == 0 {
+                let place = self.place[other];
+                self.some.swap_remove(place);
+                if let Some(moved) = self.some.get(place) {
+                    self.place[*moved] = place;
                 }
             }
         }
@@ -62,11 +80,11 @@ impl Shared {
     /// The body that shares most for its size; the first of equals.
     fn most_like(&self, bodies: &[&[u8]], taken: &[bool]) -> Option<usize> {
         // Whole numbers, so that the order is the same on every machine.
-        let score = |(body, shared): (&usize, &usize)| {
-            let share = shared * 1_000_000 / (bodies[*body].len() + SMALL);
+        let score = |body: &usize| {
+            let share = self.counts[*body] * 1_000_000 / (bodies[*body].len() + SMALL);
             (share, Reverse(*body))
         };
-        let left = self.0.iter().filter(|(body, _)| !taken[**body]);
+        let left = self.some.iter().filter(|body| !taken[**body]);
         let (_, Reverse(body)) = left.map(score).max()?;
         Some(body)
     }

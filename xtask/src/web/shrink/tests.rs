@@ -109,10 +109,16 @@ fn an_idle_function_is_known_by_its_whole_name() {
         "<T as tachys::view::any_view::IntoAny>::into_any::hydrate_async",
         "<T as tachys::view::any_view::IntoAny>::into_any::hydrate_async::{{closure}}",
         "<A as tachys::view::any_view::IntoAny>::into_any::hydrate_async::<B<C>>::{closure#0}",
+        "intounderlyingsource_pull",
+        "__wbg_intounderlyingsink_free",
+        "<wasm_streams::readable::Source>::pull::{closure#0}",
+        "wasm_streams::readable::Source::pull::{{closure}}",
     ] {
         assert!(is_idle(name), "{name}");
     }
     for name in [
+        "<wasm_streams::readable::Source>::pull",
+        "core::ptr::drop_in_place<wasm_streams::readable::Source::pull::{{closure}}>",
         "tachys::view::hydrate",
         "<A as tachys::view::RenderHtml>::hydrate_async",
         "tachys::view::hydrate_async::{{closure}}::{{closure}}",
