@@ -28,8 +28,8 @@ use uuid::Uuid;
 #[cfg(not(feature = "ssr"))]
 use crate::browser::write_json;
 use crate::studio::{
-    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow, StudioError,
-    StudyEdit, StudyFilter, StudyRow, StudyView,
+    CompareView, DatasetRow, EngineRow, KnobRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow,
+    StudioError, StudyEdit, StudyFilter, StudyRow, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
@@ -117,6 +117,9 @@ functions! {
 
     /// Forgets an engine.
     "delete_engine" fn delete_engine(id: Uuid) -> () { |studio| studio.delete_engine(OWNER, id) }
+
+    /// Knobs of an engine that the studio starts.
+    "knobs" fn list_knobs(catalogue: String) -> Vec<KnobRow> { |studio| studio.knobs(OWNER, catalogue) }
 
     /// Names of stored secrets.
     "secrets" fn list_secrets() -> Vec<String> { |studio| studio.secrets(OWNER) }

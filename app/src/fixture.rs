@@ -90,6 +90,7 @@ pub fn point(configuration: u32, index: u32, level: Level, ttft_ms: u64) -> Poin
         judgement: Some(judgement(0.98)),
         notes: vec!["Input lengths counted by the engine's /tokenize.".into()],
         started_ms: Some(1_795_960_632_500),
+        problem: None,
     }
 }
 

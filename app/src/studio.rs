@@ -57,6 +57,8 @@ pub enum PointState {
     Running,
     /// Measured and stored; never changes again.
     Finished,
+    /// Its engine did not start, or died under load; `PointView::problem` says why. It is measured when the study resumes.
+    Failed,
     /// Begun and not finished; it is measured anew, whole, when the study resumes.
     Interrupted,
 }
@@ -126,6 +128,9 @@ pub struct PointView {
     pub judgement: Option<Judgement>,
     /// Milliseconds since 1970 of its start.
     pub started_ms: Option<i64>,
+    /// Why it failed, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// What its prompts were made of, a sentence each: who counted their lengths, which rows were used, which part is counted.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -175,6 +180,9 @@ pub struct StudyView {
     pub last_event: u64,
 }
 
+/// What the simulator calls itself, also where it runs behind a URL.
+pub const SIMULATOR: &str = "Goodput simulator";
+
 impl StudyView {
     /// Some engine of it was believed whatever its certificate: badged, too.
     pub fn is_insecure(&self) -> bool {
@@ -185,7 +193,12 @@ impl StudyView {
 
     /// Runs on the simulator: badged everywhere.
     pub fn is_simulated(&self) -> bool {
+        let says_so = |it: &ConfigurationView| {
+            let engine = it.facts.get("engine");
+            engine.is_some_and(|fact| fact.value == SIMULATOR)
+        };
         matches!(self.spec.engine, EngineSpec::Simulator { .. })
+            || self.configurations.iter().any(says_so)
     }
 }
 
@@ -317,6 +330,22 @@ pub struct EngineRow {
     pub endpoint: Endpoint,
     /// What the last probe said.
     pub probe: Option<ProbeReport>,
+    /// Where the studio starts it itself: the catalogue that its knobs stand in. Its URL is then `managed:NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub managed: Option<String>,
+}
+
+/// A knob of an engine that the studio starts, for a form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnobRow {
+    /// The flag without its dashes.
+    pub name: String,
+    /// What it does to the curve, and what it takes.
+    pub about: String,
+    /// What the engine takes where nothing is set.
+    pub default: String,
+    /// The values, where there are few.
+    pub choices: Vec<String>,
 }
 
 /// A named SLO.
@@ -509,6 +538,8 @@ pub trait Studio: Send + Sync {
     ) -> Result<EngineRow, StudioError>;
     /// Forgets an engine; studies keep what they recorded.
     async fn delete_engine(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// The knobs of an engine that the studio starts, by the name of its catalogue; none where there is no such catalogue.
+    async fn knobs(&self, actor: &Actor, catalogue: String) -> Result<Vec<KnobRow>, StudioError>;
     /// Names of the secrets that the studio keeps. Their values are never told.
     async fn secrets(&self, actor: &Actor) -> Result<Vec<String>, StudioError>;
     /// Named SLOs, by name.

@@ -4,6 +4,7 @@
 //! to stop it, and gives back one record per scheduled request. Read the modules in this order.
 
 pub mod address; // where load may go
+pub mod catalogue; // which settings an engine has
 mod chunked; // how a body ends
 mod client; // HTTP beside the load
 mod clock; // nanoseconds since the start
@@ -14,6 +15,7 @@ mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 mod fault; // what it means that an exchange broke off
 mod http1; // the hot path
+pub mod launch; // an engine that the studio starts itself
 mod limits; // what this machine allows
 mod link; // what carries a request
 pub mod ndjson; // lines to events

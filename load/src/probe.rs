@@ -24,6 +24,7 @@ use crate::engine::{self, EngineError, Wire};
 use report::Reports;
 
 pub use error::{NoModels, ProbeError};
+pub(crate) use trial::gives_token;
 pub use trial::{TrialError, quirks};
 
 /// What an engine is called that says nothing of itself.
@@ -170,6 +171,12 @@ impl Asker {
             }
         }
         Ok(Answer { status, body })
+    }
+
+    /// Whether a path answers that all is well.
+    pub(crate) async fn is_well(&self, path: &str, limit: Duration) -> bool {
+        let asked = self.ask(Method::GET, path.trim_start_matches('/'));
+        matches!(tokio::time::timeout(limit, asked).await, Ok(Ok(answer)) if answer.is_ok())
     }
 
     /// The URL of a path, which may have a query.

@@ -143,6 +143,11 @@ pub enum EngineSpec {
     },
     /// A registered engine by URL.
     Endpoint(Endpoint),
+    /// An engine that the studio starts itself for each configuration, with its knobs.
+    Managed {
+        /// Its name in the server's list of engines. How it is started stands there, and nowhere else.
+        name: String,
+    },
 }
 
 /// How a configuration's knob values come about.
@@ -158,6 +163,11 @@ pub enum Turn {
     AsIs,
     /// A second registered endpoint that already runs so.
     OtherEndpoint(Endpoint),
+    /// Another engine that the studio starts itself, with this configuration's knobs.
+    Managed {
+        /// Its name in the server's list of engines.
+        name: String,
+    },
     /// The study pauses; a person restarts the engine and presses Continue.
     Pause {
         /// What the person is asked to do: `restart with --max-num-seqs 64`.
@@ -192,6 +202,23 @@ pub struct PointLength {
     pub max_requests: u32,
     /// Between the two, as many as arrive in this time.
     pub seconds: u32,
+}
+
+/// What becomes of a study when a managed engine does not start, or dies under load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// It ends; finished points are kept, and it can be resumed.
+    #[default]
+    Stop,
+    /// The point has failed; the study goes on with the next, its engine started anew.
+    Continue,
+}
+
+impl OnFailure {
+    fn is_stop(&self) -> bool {
+        *self == Self::Stop
+    }
 }
 
 /// A study, as a person states it. The same check runs in the browser and in the server.
@@ -232,6 +259,12 @@ pub struct StudySpec {
     /// engine counts where it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    /// What becomes of it when a managed engine fails.
+    #[serde(default, skip_serializing_if = "OnFailure::is_stop")]
+    pub on_failure: OnFailure,
+    /// Configurations may differ from the baseline in more than one knob. No difference between such two has one cause.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub factorial: bool,
 }
 
 fn is_zero(millis: &u64) -> bool {

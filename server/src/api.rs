@@ -7,6 +7,7 @@ pub mod compare;
 pub mod datasets;
 pub mod engines;
 pub mod events;
+pub mod managed;
 pub mod points;
 pub mod schema; // what stands in the document
 pub mod shares;
@@ -59,6 +60,10 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(engines::list, engines::save))
         .routes(routes!(engines::delete))
         .routes(routes!(engines::secrets))
+        .routes(routes!(managed::list))
+        .routes(routes!(managed::show))
+        .routes(routes!(managed::starts))
+        .routes(routes!(managed::log))
         .routes(routes!(slos::list))
         .routes(routes!(slos::save, slos::delete))
         .routes(routes!(datasets::list))

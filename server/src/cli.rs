@@ -6,6 +6,7 @@
 mod bench; // one point, without a studio
 mod calibrate; // how much load this host can make
 mod demo; // a studio with a study in it
+mod guard; // between a studio and an engine
 mod secret; // API keys that the studio keeps
 mod serve; // a studio
 mod sim; // an engine that is not there
@@ -55,6 +56,9 @@ enum Command {
     Secret(secret::SecretArgs),
     /// The access token of a studio that is not on loopback
     Token(token::TokenArgs),
+    /// Guard an engine that a studio started
+    #[command(hide = true)]
+    Guard(guard::GuardArgs),
     /// Start a server that knows when each of its tokens left
     #[command(hide = true)]
     Truth(truth::TruthArgs),
@@ -114,6 +118,9 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 fn start(command: Command) -> Ended {
+    if let Command::Guard(args) = &command {
+        return guard::stand(args);
+    }
     let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(FAILED, error))?;
     runtime.block_on(async {
         match command {
@@ -121,6 +128,7 @@ fn start(command: Command) -> Ended {
             Command::Bench(args) => bench::bench(*args).await,
             Command::Calibrate(args) => calibrate::calibrate(args).await,
             Command::Demo(args) => demo::demo(args).await,
+            Command::Guard(args) => guard::stand(&args),
             Command::Sim(args) => sim::simulate(args).await,
             Command::Secret(args) => secret::secret(args),
             Command::Token(args) => token::token(args).await,

@@ -42,6 +42,9 @@ pub struct ServeArgs {
     /// Where studies are kept
     #[command(flatten)]
     pub store: StoreArgs,
+    /// File that lists engines, and how those are started that the studio starts [default: studio.toml in the data folder]
+    #[arg(long, env = "GOODPUT_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Folder with the built web assets [default: those in the binary, or target/site]
     #[arg(long, env = "GOODPUT_SITE", value_name = "DIR")]
     pub site: Option<PathBuf>,
@@ -92,6 +95,8 @@ pub struct Config {
     pub bind: SocketAddr,
     /// Where studies are kept.
     pub store: StoreConfig,
+    /// File that lists engines, where one was named.
+    pub engines: Option<PathBuf>,
     /// Folder with the web assets, where one was named.
     pub site: Option<PathBuf>,
     /// Who may use it.
@@ -182,6 +187,7 @@ impl ServeArgs {
         let Self {
             bind,
             store,
+            config,
             site,
             token,
             token_file,
@@ -210,6 +216,7 @@ impl ServeArgs {
         Ok(Config {
             bind,
             store,
+            engines: config,
             site,
             access,
             resume,
@@ -226,6 +233,7 @@ impl Config {
         Self {
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
             store,
+            engines: None,
             site: None,
             access: Access::Open,
             resume: false,

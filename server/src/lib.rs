@@ -10,6 +10,7 @@ mod calibration; // what this host can drive
 pub mod live; // what browsers hear while a study runs
 mod reach; // how an endpoint is reached
 pub mod records; // what was seen of each request, as Parquet
+pub mod registry; // engines that the studio's administrator wrote down
 mod secrets; // API keys that the studio keeps
 pub mod store; // where studies are kept
 pub mod studio; // the studio as pages and the REST interface see it

@@ -16,6 +16,7 @@ use tracing::warn;
 use crate::assets::Site;
 use crate::auth::{Access, Token, TokenHash};
 use crate::config::{self, Config};
+use crate::registry::{Registry, RegistryError};
 use crate::routes::{Edge, router};
 use crate::store::{OpenError, Store, StoreError};
 use crate::studio::{LocalStudio, Settings, is_in_use};
@@ -47,6 +48,9 @@ pub enum ServeError {
     /// Data directory or database.
     #[error(transparent)]
     Open(OpenError),
+    /// The file that lists engines.
+    #[error(transparent)]
+    Engines(RegistryError),
     /// The system has no randomness for a token.
     #[error("cannot make an access token")]
     Entropy(#[source] rand::rngs::SysError),
@@ -86,10 +90,15 @@ impl Serving {
             address: config.bind,
             cause,
         })?;
+        let registry = Registry::read(config.engines.as_deref(), &config.store.data_dir)
+            .map_err(ServeError::Engines)?;
         let settings = Settings {
             database: config.store.database.clone(),
             data_dir: config.store.data_dir.clone(),
             resume_interrupted: config.resume,
+            may_start_engines: matches!(config.access, config::Access::Open)
+                || registry.token_may_start_engines,
+            registry,
         };
         let studio = LocalStudio::open(settings)
             .await

@@ -9,6 +9,7 @@ pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
 pub(crate) mod launch; // may this study run?
+pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
@@ -18,8 +19,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineRow, LiveEvent, NamedSlo, ProbeReport, ProbeRequest,
-    ShareRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+    Actor, CompareView, DatasetRow, EngineRow, KnobRow, LiveEvent, NamedSlo, ProbeReport,
+    ProbeRequest, ShareRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState,
+    StudyView,
 };
 use async_trait::async_trait;
 use measure::slo::Slo;
@@ -31,6 +33,7 @@ pub use open::Settings;
 pub(crate) use open::is_in_use;
 
 use crate::live::LiveHub;
+use crate::registry::{self, Registry};
 use crate::store::{Store, StoredStudy, StudyChange, now_ms};
 use crate::supervisor::Supervisor;
 use views::Model;
@@ -41,6 +44,9 @@ pub struct LocalStudio {
     live: Arc<LiveHub>,
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
+    registry: Arc<Registry>,
+    /// Whoever may use this studio may have it start engines, too.
+    may_start_engines: bool,
     /// Held while the studio is open, so that no second server takes the data directory.
     _lock: Arc<File>,
 }
@@ -320,7 +326,7 @@ impl Studio for LocalStudio {
     }
 
     async fn engines(&self, _: &Actor) -> Result<Vec<EngineRow>, StudioError> {
-        self.store.engines().await.map_err(internal)
+        self.known_engines().await
     }
 
     async fn save_engine(
@@ -333,8 +339,17 @@ impl Studio for LocalStudio {
     }
 
     async fn delete_engine(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        if self.registry.has(id) {
+            return Err(conflict(
+                "this engine stands in studio.toml; take it out there and start the studio again",
+            ));
+        }
         let gone = self.store.delete_engine(id).await.map_err(internal)?;
         gone.then_some(()).ok_or_else(|| missing("engine"))
+    }
+
+    async fn knobs(&self, _: &Actor, catalogue: String) -> Result<Vec<KnobRow>, StudioError> {
+        Ok(registry::knob_rows(&catalogue))
     }
 
     async fn secrets(&self, _: &Actor) -> Result<Vec<String>, StudioError> {

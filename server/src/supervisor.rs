@@ -5,8 +5,11 @@
 
 mod control; // how others reach a running study
 mod ending; // how a study ends, and that it is kept
+mod facts; // what is known of an engine
 mod hindrance; // why an engine cannot be measured, and the mend
 mod lengths; // who counts a study's tokens
+mod managed; // engines that the studio starts itself
+mod order; // which point is next
 mod point; // one point, from its prompts to its row
 mod prompts; // what a point sends
 mod run; // one study, from its claim to its end
@@ -27,6 +30,7 @@ use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use crate::live::LiveHub;
+use crate::registry::Registry;
 use crate::store::{Store, StoreError, now_ms};
 use crate::studio::views::Model;
 use control::{Control, Why};
@@ -53,6 +57,10 @@ pub(crate) struct Parts {
     pub worker: Uuid,
     /// Where data sets are kept.
     pub data_dir: PathBuf,
+    /// Engines that the studio starts itself.
+    pub registry: Arc<Registry>,
+    /// Whoever may use this studio may have it start them.
+    pub may_start_engines: bool,
     /// Puts interrupted studies back in the queue at the start.
     pub resume_interrupted: bool,
     /// The data directory stays taken as long as something is measured.

@@ -119,7 +119,9 @@ fn rehearse_point(
 fn config(spec: &StudySpec, knobs: &Knobs) -> Result<Config, Box<dyn std::error::Error>> {
     match &spec.engine {
         EngineSpec::Simulator { preset } => Ok(Config::preset(preset, knobs)?),
-        EngineSpec::Endpoint(_) => Err("only the simulator can be rehearsed".into()),
+        EngineSpec::Endpoint(_) | EngineSpec::Managed { .. } => {
+            Err("only the simulator can be rehearsed".into())
+        }
     }
 }
 

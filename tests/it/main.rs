@@ -8,6 +8,8 @@ mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
 mod fields; // what requests say
 mod honesty; // every failure is told, and told rightly
+mod launch; // engines as processes
+mod managed; // studies on engines that the studio starts
 mod pages; // what people typed is text in them
 mod reach; // encrypted, over HTTP/2, through a proxy, with a stored key
 mod refusals; // what is refused, and in which words

@@ -293,6 +293,8 @@ async fn a_data_directory_that_cannot_be_written_says_so() {
         database: server::store::Database::Sqlite(file.path().join("x")),
         data_dir: file.path().join("data"),
         resume_interrupted: false,
+        registry: Default::default(),
+        may_start_engines: true,
     };
     let refused = LocalStudio::open(settings).await.err().expect("refused");
     assert!(

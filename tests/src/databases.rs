@@ -37,6 +37,8 @@ impl Place {
             database: self.database.clone(),
             data_dir: self.data_dir.clone(),
             resume_interrupted: false,
+            registry: Default::default(),
+            may_start_engines: true,
         }
     }
 }

@@ -86,6 +86,8 @@ impl OnEdge {
             database: config.store.database.clone(),
             data_dir: config.store.data_dir.clone(),
             resume_interrupted: false,
+            registry: Default::default(),
+            may_start_engines: true,
         };
         std::fs::create_dir_all(&config.store.data_dir)?;
         let studio = LocalStudio::open(settings).await?;

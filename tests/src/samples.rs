@@ -2,7 +2,7 @@
 
 use measure::arrival::Arrival;
 use measure::request::{Chunk, ChunkKind, Outcome, RequestRecord, TokenSource};
-use measure::study::{ConfigurationSpec, EngineSpec, PointLength, StudySpec};
+use measure::study::{ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec};
 use measure::units::{Nanos, Seed};
 use measure::workload::{Lengths, Workload};
 
@@ -37,6 +37,8 @@ pub fn small_study() -> StudySpec {
         drain_ms: 10_000,
         ramp_in_ms: 0,
         tokenizer: None,
+        on_failure: OnFailure::Stop,
+        factorial: false,
     }
 }
 

@@ -173,6 +173,12 @@ pub fn point_word(state: PointState) -> Word {
             "hollow",
             "Begun and not finished; it is measured anew when the study resumes.",
         ),
+        PointState::Failed => word(
+            "failed",
+            Tone::Bad,
+            "hollow",
+            "Its engine did not start, or died under load; it is measured when the study resumes.",
+        ),
     }
 }
 

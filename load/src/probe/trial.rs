@@ -113,6 +113,29 @@ pub async fn quirks(
     }
 }
 
+/// Whether an endpoint answers a small request with tokens by now; an error where it never will as it is asked.
+pub(crate) async fn gives_token(
+    endpoint: &Endpoint,
+    wire: Wire,
+    limit: Duration,
+) -> Result<bool, TrialError> {
+    let limit = limit.min(TRIAL_LIMIT);
+    let asker = Asker::made(endpoint, wire, limit)
+        .await
+        .map_err(TrialError::Endpoint)?;
+    let mut quirks = Quirks::default();
+    for _ in 0..TRIES {
+        let Some(record) = asker.try_once(endpoint, quirks, limit).await? else {
+            return Ok(false);
+        };
+        match judge(&record, quirks, asker.key.as_deref())? {
+            Verdict::Without(less) => quirks = less,
+            Verdict::TooLong | Verdict::Good => return Ok(record.outcome == Outcome::Ok),
+        }
+    }
+    Ok(false)
+}
+
 enum Verdict {
     Good,
     /// It took the request without a word, and went on past the limit.

@@ -1,15 +1,15 @@
 //! Can the study run? Every error, each at its field.
 
+mod configurations; // what is compared
+
 use std::collections::BTreeSet;
 
 use crate::arrival::Arrival;
-use crate::knobs::{KnobValue, check_simulator_knobs};
 use crate::units::Level;
 use crate::workload::Workload;
 
-use super::{
-    ConfigurationSpec, Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, StudySpec, Turn,
-};
+use super::{Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, StudySpec};
+use configurations::check_configurations;
 
 /// Longest text of a name or an instruction.
 const MAX_NAME: usize = 200;
@@ -55,6 +55,7 @@ pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
             "engine.preset",
             "name a preset, such as small-fast",
         ),
+        EngineSpec::Managed { name } => check_managed(&mut errors, name, "engine"),
     }
     if let Err(error) = spec.workload.check() {
         errors.unless(false, format!("workload.{}", error.field), error.message);
@@ -124,6 +125,14 @@ fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
     {
         errors.unless(false, format!("{field}.{part}"), message);
     }
+}
+
+fn check_managed(errors: &mut Errors, name: &str, field: &str) {
+    errors.unless(
+        is_visible(name),
+        format!("{field}.name"),
+        "name an engine that the studio starts",
+    );
 }
 
 fn check_levels(errors: &mut Errors, spec: &StudySpec) {
@@ -255,108 +264,6 @@ fn check_ramp_in(errors: &mut Errors, spec: &StudySpec) {
                 spec.length.max_requests
             ),
         );
-    }
-}
-
-fn check_configurations(errors: &mut Errors, spec: &StudySpec) {
-    errors.unless(
-        !spec.configurations.is_empty(),
-        "configurations",
-        "give at least one configuration",
-    );
-    let mut names = BTreeSet::new();
-    for (index, configuration) in spec.configurations.iter().enumerate() {
-        let field = format!("configurations[{index}]");
-        check_name(errors, &configuration.name, &format!("{field}.name"));
-        let fresh = names.insert(configuration.name.trim());
-        errors.unless(
-            fresh,
-            format!("{field}.name"),
-            format!("{:?} is used twice", configuration.name),
-        );
-        check_turn(errors, configuration, &spec.engine, &field);
-        check_knobs(
-            errors,
-            configuration,
-            &spec.engine,
-            &format!("{field}.knobs"),
-        );
-        for (name, value) in &configuration.declared {
-            if let Some(problem) = declared_problem(name, value) {
-                errors.unless(false, format!("{field}.declared.{name}"), problem);
-            }
-        }
-    }
-    if let EngineSpec::Endpoint(_) = spec.engine {
-        check_changes(errors, &spec.configurations);
-    }
-}
-
-/// An engine that nobody touches between two configurations has the same knobs in both, whatever is declared.
-fn check_changes(errors: &mut Errors, configurations: &[ConfigurationSpec]) {
-    let mut running = None;
-    for (index, configuration) in configurations.iter().enumerate() {
-        let knobs = &configuration.knobs;
-        match configuration.turn {
-            Turn::OtherEndpoint(_) => {}
-            Turn::Pause { .. } => running = Some(knobs),
-            Turn::AsIs => errors.unless(
-                *running.get_or_insert(knobs) == knobs,
-                format!("configurations[{index}].turn"),
-                "nothing would change the engine before this configuration: choose Pause or a second engine, or declare the same knobs",
-            ),
-        }
-    }
-}
-
-fn check_turn(
-    errors: &mut Errors,
-    configuration: &ConfigurationSpec,
-    engine: &EngineSpec,
-    field: &str,
-) {
-    let field = format!("{field}.turn");
-    match (&configuration.turn, engine) {
-        (Turn::AsIs, _) => {}
-        (_, EngineSpec::Simulator { .. }) => {
-            errors.unless(
-                false,
-                field,
-                "the simulator takes its knobs itself; leave this as it is",
-            );
-        }
-        (Turn::OtherEndpoint(endpoint), _) => check_endpoint(errors, endpoint, &field),
-        (Turn::Pause { instruction }, _) => {
-            check_text(errors, instruction, &format!("{field}.instruction"))
-        }
-    }
-}
-
-fn check_knobs(
-    errors: &mut Errors,
-    configuration: &ConfigurationSpec,
-    engine: &EngineSpec,
-    field: &str,
-) {
-    if let (EngineSpec::Simulator { .. }, Err(error)) =
-        (engine, check_simulator_knobs(&configuration.knobs))
-    {
-        let knob = error.knob.map(|knob| format!("{field}.{knob}"));
-        errors.unless(false, knob.unwrap_or(field.to_owned()), error.message);
-    }
-    for (name, value) in &configuration.knobs {
-        let named = !name.trim().is_empty()
-            && !name.contains(char::is_whitespace)
-            && name.len() <= MAX_NAME;
-        errors.unless(
-            named,
-            field,
-            format!(
-                "{name:?} is no knob name; write the flag without dashes, such as max-num-seqs"
-            ),
-        );
-        let finite = !matches!(value, KnobValue::Fraction(number) if !number.is_finite());
-        errors.unless(finite, field, format!("{name} must be a finite number"));
     }
 }
 

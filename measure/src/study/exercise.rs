@@ -6,7 +6,7 @@ use crate::slo::{Bound, Metric, Slo};
 use crate::units::{Level, Nanos, Rate, Seed};
 use crate::workload::{Answers, Workload};
 
-use super::{ConfigurationSpec, EngineSpec, PointLength, StudySpec};
+use super::{ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec};
 
 /// The exercise's rates, 0.5 to 32 per second, are for an engine of one modern accelerator; the simulator's small fast engine
 /// takes shorter texts, so many times as often. The factor is printed beside the rates.
@@ -61,6 +61,8 @@ impl StudySpec {
             drain_ms: 30_000,
             ramp_in_ms: 0,
             tokenizer: None,
+            on_failure: OnFailure::Stop,
+            factorial: false,
         }
     }
 }

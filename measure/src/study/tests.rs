@@ -237,6 +237,7 @@ fn the_ways_of_turning_a_knob_are_checked() {
 #[test]
 fn an_engines_own_knobs_are_not_the_simulators_to_judge() {
     let mut spec = on_endpoint(|_| {});
+    spec.factorial = true;
     spec.configurations[1].knobs.insert(
         "gpu-memory-utilization".to_owned(),
         KnobValue::Fraction(0.9),
@@ -246,6 +247,44 @@ fn an_engines_own_knobs_are_not_the_simulators_to_judge() {
         .knobs
         .insert("--two words".to_owned(), KnobValue::Fraction(0.9));
     assert_eq!(spec.check()[0].field, "configurations[1].knobs");
+}
+
+#[test]
+fn one_knob_is_turned_at_a_time_unless_several_were_chosen() {
+    let mut spec = exercise();
+    let seqs = ("max-num-seqs".to_owned(), KnobValue::Whole(8));
+    spec.configurations[1].knobs.extend([seqs]);
+    let errors = spec.check();
+    assert_eq!(errors[0].field, "configurations[1].knobs");
+    let named = "2 knobs (enable-prefix-caching, max-num-seqs)";
+    assert!(errors[0].message.contains(named), "{errors:?}");
+    spec.factorial = true;
+    assert_eq!(spec.check(), []);
+    // Another engine is a difference of its own.
+    let mut spec = on_endpoint(|_| {});
+    let knobs = ["a", "b", "c"].map(|knob| (knob.to_owned(), KnobValue::Whole(1)));
+    spec.configurations[1].knobs.extend(knobs);
+    assert_eq!(spec.check()[0].field, "configurations[1].knobs");
+    spec.configurations[1].turn = Turn::OtherEndpoint(endpoint());
+    assert_eq!(spec.check(), []);
+}
+
+#[test]
+fn an_engine_that_the_studio_starts_has_a_name_and_needs_nobody() {
+    let mut spec = exercise();
+    spec.engine = EngineSpec::Managed {
+        name: "llama".into(),
+    };
+    assert_eq!(spec.check(), []);
+    let instruction = "restart".into();
+    spec.configurations[1].turn = Turn::Pause { instruction };
+    assert_eq!(spec.check()[0].field, "configurations[1].turn");
+    spec.configurations[1].turn = Turn::Managed { name: " ".into() };
+    assert_eq!(spec.check()[0].field, "configurations[1].turn.name");
+    spec.engine = EngineSpec::Managed {
+        name: String::new(),
+    };
+    assert_eq!(spec.check()[0].field, "engine.name");
 }
 
 #[test]

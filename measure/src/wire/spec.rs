@@ -13,6 +13,7 @@ use crate::study::{Api, Connection, Endpoint, EngineSpec, Turn};
 pub(crate) struct EngineText {
     kind: String,
     preset: Option<String>,
+    name: Option<String>,
     url: Option<String>,
     api: Option<Api>,
     model: Option<String>,
@@ -28,6 +29,7 @@ impl TryFrom<EngineText> for EngineSpec {
         let EngineText {
             kind,
             preset,
+            name,
             url,
             api,
             model,
@@ -45,13 +47,22 @@ impl TryFrom<EngineText> for EngineSpec {
             headers,
             connection,
         };
-        no_stray(&kind, &[("preset", preset.is_some(), "simulator")])?;
+        no_stray(
+            &kind,
+            &[
+                ("preset", preset.is_some(), "simulator"),
+                ("name", name.is_some(), "managed"),
+            ],
+        )?;
         no_stray(&kind, &endpoint.fields("endpoint"))?;
         Ok(match kind.as_str() {
             "simulator" => Self::Simulator {
                 preset: need(preset, "preset")?,
             },
             "endpoint" => Self::Endpoint(endpoint.try_into()?),
+            "managed" => Self::Managed {
+                name: need(name, "name")?,
+            },
             _ => return Err(Misread::Unknown(kind)),
         })
     }
@@ -63,6 +74,7 @@ impl TryFrom<EngineText> for EngineSpec {
 pub(crate) struct TurnText {
     way: String,
     instruction: Option<String>,
+    name: Option<String>,
     url: Option<String>,
     api: Option<Api>,
     model: Option<String>,
@@ -78,6 +90,7 @@ impl TryFrom<TurnText> for Turn {
         let TurnText {
             way,
             instruction,
+            name,
             url,
             api,
             model,
@@ -95,11 +108,20 @@ impl TryFrom<TurnText> for Turn {
             headers,
             connection,
         };
-        no_stray(&way, &[("instruction", instruction.is_some(), "pause")])?;
+        no_stray(
+            &way,
+            &[
+                ("instruction", instruction.is_some(), "pause"),
+                ("name", name.is_some(), "managed"),
+            ],
+        )?;
         no_stray(&way, &endpoint.fields("other_endpoint"))?;
         Ok(match way.as_str() {
             "as_is" => Self::AsIs,
             "other_endpoint" => Self::OtherEndpoint(endpoint.try_into()?),
+            "managed" => Self::Managed {
+                name: need(name, "name")?,
+            },
             "pause" => Self::Pause {
                 instruction: need(instruction, "instruction")?,
             },

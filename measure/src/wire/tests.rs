@@ -75,10 +75,16 @@ fn what_is_written_is_read() {
             preset: "small-fast".into(),
         },
         EngineSpec::Endpoint(endpoint()),
+        EngineSpec::Managed {
+            name: "llama".into(),
+        },
     ]);
     round(&[
         Turn::AsIs,
         Turn::OtherEndpoint(endpoint()),
+        Turn::Managed {
+            name: "llama".into(),
+        },
         Turn::Pause {
             instruction: "restart".into(),
         },

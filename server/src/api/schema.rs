@@ -25,10 +25,12 @@ macro_rules! shapes {
 
 mod compare; // configurations side by side
 mod files; // what workloads name
+mod managed; // engines that the studio starts itself
 mod workload; // what requests ask
 
 pub use compare::*;
 pub use files::*;
+pub use managed::*;
 pub use workload::*;
 
 shapes! {
@@ -64,6 +66,13 @@ shapes! {
         /// counts where it can.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tokenizer: Option<String>,
+        /// When an engine that the studio starts fails: `stop` ends the study, `continue` fails the point and goes on. Left
+        /// out: `stop`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub on_failure: Option<String>,
+        /// Configurations may differ from the baseline in more than one knob; no difference between such two has one cause.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub factorial: bool,
     }
     /// The study's engine.
     #[serde(rename_all = "snake_case", tag = "kind")]
@@ -74,6 +83,11 @@ shapes! {
         },
         /// An engine that was added before.
         Endpoint(Endpoint),
+        /// An engine of `studio.toml` that the studio starts for each configuration, by name. For the single user of a studio
+        /// on its own machine, or an administrator.
+        Managed {
+            name: String,
+        },
     }
     /// An engine that already runs.
     struct Endpoint {
@@ -139,7 +153,7 @@ shapes! {
     /// One configuration of the study.
     struct ConfigurationSpec {
         pub name: String,
-        /// Knob values: set by the studio on the simulator, declared by a person elsewhere.
+        /// Knob values: set by the studio on the simulator and on engines that it starts, declared by a person elsewhere.
         pub knobs: BTreeMap<String, Value>,
         pub turn: Turn,
         /// What a person knows of the engine that it does not tell, as `{"hardware": "1x L4"}`.
@@ -153,6 +167,10 @@ shapes! {
         AsIs,
         /// A second engine that already runs so.
         OtherEndpoint(Endpoint),
+        /// Another engine that the studio starts, by name.
+        Managed {
+            name: String,
+        },
         /// The study pauses; a person restarts the engine and proceeds.
         Pause {
             instruction: String,
@@ -249,7 +267,7 @@ shapes! {
         pub configuration: u32,
         pub level: Value,
         pub repeat: u32,
-        /// `planned`, `running`, `finished` or `interrupted`.
+        /// `planned`, `running`, `finished`, `interrupted` or `failed`.
         pub state: String,
         pub planned_requests: u32,
         /// Counts, rates and the distribution of each latency: `{"count", "p50": {"value", "lo", "hi"}, ...}` in nanoseconds.
@@ -259,6 +277,9 @@ shapes! {
         /// The point under the study's SLO.
         pub judgement: Option<Value>,
         pub started_ms: Option<i64>,
+        /// Why it failed: its engine did not start, or died under load.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub problem: Option<String>,
         /// What its prompts were made of: who counted their lengths, which rows were used, which part is counted.
         pub notes: Vec<String>,
     }
@@ -294,8 +315,12 @@ shapes! {
     struct EngineRow {
         pub id: Uuid,
         pub name: String,
+        /// With the URL `managed:NAME` where the studio starts it.
         pub endpoint: Endpoint,
         pub probe: Option<ProbeReport>,
+        /// Where the studio starts it: the catalogue of its knobs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub managed: Option<String>,
     }
     /// A named SLO.
     struct NamedSlo {

@@ -20,6 +20,7 @@ impl Store {
                 name,
                 endpoint: from_json("endpoint", &endpoint)?,
                 probe,
+                managed: None,
             })
         };
         rows.into_iter().map(read).collect()

@@ -11,6 +11,7 @@ mod points; // points under load and their data
 mod queue; // who may measure which engine
 mod rows; // between columns and types
 mod shares; // links
+mod starts; // engines that the studio started
 mod studies; // studies as people see them
 
 use sqlx::{PgPool, SqlitePool};
@@ -19,6 +20,7 @@ pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
 pub use queue::{Claimed, EndStudy};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
+pub use starts::{EndStart, FailPoint, StoredStart};
 pub use studies::{NewStudy, StudyChange};
 
 /// The open database.

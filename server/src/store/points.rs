@@ -75,7 +75,7 @@ impl Store {
     /// A study's points, in the order they run.
     pub async fn points(&self, study: Uuid) -> Result<Vec<StoredPoint>, StoreError> {
         const SQL: &str = "SELECT id, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state, started_ms, \
-                           finished_ms, summary, certificate, judgement, made FROM points WHERE study = $1 ORDER BY ordinal";
+                           finished_ms, summary, certificate, judgement, made, problem FROM points WHERE study = $1 ORDER BY ordinal";
         let rows: Vec<PointColumns> = reading!(self, |pool| sqlx::query_as(SQL)
             .bind(study)
             .fetch_all(pool)
@@ -98,7 +98,7 @@ impl Store {
 
     /// A point goes under load; the number of its event.
     pub async fn begin_point(&self, begin: &BeginPoint<'_>) -> Result<u64, StoreError> {
-        const SQL: &str = "UPDATE points SET state = 'running', started_ms = $3 WHERE id = $1 AND study = $2 AND state IN ('planned', 'interrupted')";
+        const SQL: &str = "UPDATE points SET state = 'running', started_ms = $3, problem = NULL WHERE id = $1 AND study = $2 AND state IN ('planned', 'interrupted', 'failed')";
         let BeginPoint {
             study,
             point,

@@ -97,6 +97,8 @@ pub struct StoredPoint {
     pub judgement: Option<Judgement>,
     /// What its prompts were made of.
     pub made: Option<Made>,
+    /// Why it failed.
+    pub problem: Option<String>,
 }
 
 #[derive(FromRow)]
@@ -207,6 +209,7 @@ pub(super) struct PointColumns {
     certificate: Option<String>,
     judgement: Option<String>,
     made: Option<String>,
+    problem: Option<String>,
 }
 
 impl TryFrom<PointColumns> for StoredPoint {
@@ -227,6 +230,7 @@ impl TryFrom<PointColumns> for StoredPoint {
             certificate,
             judgement,
             made,
+            problem,
         } = row;
         Ok(Self {
             id,
@@ -246,6 +250,7 @@ impl TryFrom<PointColumns> for StoredPoint {
             certificate: optional("certificate", certificate.as_deref())?,
             judgement: optional("judgement", judgement.as_deref())?,
             made: optional("made", made.as_deref())?,
+            problem,
         })
     }
 }
@@ -286,6 +291,7 @@ fn point_state(word: &str) -> Result<PointState, StoreError> {
         "running" => PointState::Running,
         "finished" => PointState::Finished,
         "interrupted" => PointState::Interrupted,
+        "failed" => PointState::Failed,
         _ => {
             return Err(StoreError::UnknownValue {
                 what: "point's state",

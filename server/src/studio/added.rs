@@ -97,6 +97,7 @@ mod tests {
             name: "x".into(),
             endpoint: endpoint(change),
             probe: None,
+            managed: None,
         }
     }
 

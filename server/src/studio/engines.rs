@@ -12,13 +12,11 @@ use url::Url;
 
 use super::{LocalStudio, internal, invalid, launch};
 use crate::reach;
+use crate::registry::Registry;
 use crate::secrets::Secrets;
 
 /// An engine may take so long to say what it is.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(10);
-
-/// The simulators are one engine: two on one host would disturb each other.
-pub(crate) const SIMULATOR: &str = "simulator";
 
 impl LocalStudio {
     /// What is behind a URL.
@@ -55,6 +53,10 @@ impl LocalStudio {
     ) -> Result<EngineRow, StudioError> {
         let name = launch::checked_name("name", &name)?;
         base_url(&endpoint.url).map_err(|why| invalid("url", why))?;
+        if self.registry.rows().any(|row| row.name == name) {
+            let message = "an engine of this name stands in studio.toml; take another name";
+            return Err(invalid("name", message));
+        }
         if endpoint.model.trim().is_empty() {
             return Err(invalid(
                 "model",
@@ -77,6 +79,7 @@ impl LocalStudio {
             name,
             endpoint,
             probe,
+            managed: None,
         })
     }
 
@@ -178,10 +181,10 @@ pub(crate) fn base_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The engine that a URL loads, whatever the path: host and port as written, and each address that the host has, so
-/// that two spellings of one engine share one of these. All names and addresses of the own machine are one.
+/// The machine that a URL loads, whatever the port and path: the host as written, and each address that it has, so that
+/// two spellings of one machine share one of these. All names and addresses of the own machine are one. Two engines on
+/// one machine are one load: the one that is not measured has to be idle.
 fn identity(url: &Url) -> Vec<String> {
-    let port = url.port_or_known_default().unwrap_or(0);
     let host = url.host_str().unwrap_or_default();
     let written = if host == "localhost" || host.ends_with(".localhost") {
         OWN.to_string()
@@ -192,10 +195,7 @@ fn identity(url: &Url) -> Vec<String> {
     let addresses = load::address::resolve(url).unwrap_or_default();
     let addresses = addresses.iter().map(|it| canonical(it.ip()).to_string());
     let named = (addresses.len() == 0 || url.domain().is_some()).then_some(written);
-    let mut all: Vec<String> = addresses
-        .chain(named)
-        .map(|host| format!("{host}:{port}"))
-        .collect();
+    let mut all: Vec<String> = addresses.chain(named).collect();
     all.sort();
     all.dedup();
     all
@@ -226,10 +226,10 @@ pub(crate) fn endpoints(spec: &StudySpec) -> Vec<(String, &Endpoint)> {
     found
 }
 
-/// Identities of all engines that a study puts under load, sorted. Looks hosts up: not for threads that must not wait.
+/// Identities of all machines that a study puts under load, sorted. Looks hosts up: not for threads that must not wait.
 /// A proxy is one of them: two loads through it would measure each other, and an engine named as a proxy is still that
 /// engine.
-pub(crate) fn identities(spec: &StudySpec) -> Vec<String> {
+pub(crate) fn identities(spec: &StudySpec, registry: &Registry) -> Vec<String> {
     let mut all: Vec<String> = endpoints(spec)
         .iter()
         .flat_map(|(_, it)| [Some(&it.url), it.connection.proxy.as_ref()])
@@ -237,11 +237,39 @@ pub(crate) fn identities(spec: &StudySpec) -> Vec<String> {
         .flat_map(|url| identity(&url))
         .collect();
     if matches!(spec.engine, EngineSpec::Simulator { .. }) {
-        all.push(SIMULATOR.to_owned());
+        all.push(OWN.to_string());
     }
+    all.extend(started_hosts(spec, registry));
     all.sort();
     all.dedup();
     all
+}
+
+/// The machines of engines that the studio starts, by what their templates say.
+fn started_hosts(spec: &StudySpec, registry: &Registry) -> Vec<String> {
+    let by_turn = |turn: &Turn| match turn {
+        Turn::Managed { name } => Some(name.clone()),
+        _ => None,
+    };
+    let turns = spec
+        .configurations
+        .iter()
+        .filter_map(|it| by_turn(&it.turn));
+    let engine = match &spec.engine {
+        EngineSpec::Managed { name } => Some(name.clone()),
+        _ => None,
+    };
+    let hosts = engine.into_iter().chain(turns).filter_map(|name| {
+        let (_, template) = registry.managed(&name)?;
+        Some(template.address.host.clone())
+    });
+    hosts
+        .flat_map(|host| match base_url(&format!("http://{host}")) {
+            Ok(url) => identity(&url),
+            // A name of its own, such as a queue's, is one machine as well.
+            Err(_) => vec![host],
+        })
+        .collect()
 }
 
 /// A study's engine in words: `simulator small-fast`, `vLLM 0.32.0, llama-8b`.
@@ -261,6 +289,14 @@ pub(crate) fn engine_words(spec: &StudySpec, facts: &Facts) -> String {
             (Some(engine), Some(version)) => format!("{engine} {version}, {}", endpoint.model),
             (Some(engine), None) => format!("{engine}, {}", endpoint.model),
             (None, _) => endpoint.model.clone(),
+        },
+        EngineSpec::Managed { name } => match (
+            fact("engine").filter(|name| *name != "unknown"),
+            fact("version"),
+        ) {
+            (Some(engine), Some(version)) => format!("{name} ({engine} {version})"),
+            (Some(engine), None) => format!("{name} ({engine})"),
+            (None, _) => name.clone(),
         },
     }
 }
@@ -295,7 +331,7 @@ mod tests {
 
     #[test]
     fn one_engine_has_one_identity() {
-        let own = &["127.0.0.1:8000"];
+        let own = &["127.0.0.1"];
         for (url, base) in [
             ("http://LocalHost:8000/v1/", "http://localhost:8000/"),
             ("http://127.0.0.1:8000", "http://127.0.0.1:8000/"),
@@ -309,7 +345,7 @@ mod tests {
         ] {
             check(url, base, own);
         }
-        let far = &["192.0.2.7:443"];
+        let far = &["192.0.2.7"];
         check(
             "https://[::ffff:192.0.2.7]/llm/v1",
             "https://[::ffff:c000:207]/llm",
@@ -319,7 +355,7 @@ mod tests {
         check(
             "https://GPU7.invalid/llm/v1",
             "https://gpu7.invalid/llm",
-            &["gpu7.invalid:443"],
+            &["gpu7.invalid"],
         );
     }
 
@@ -330,8 +366,8 @@ mod tests {
         endpoint.connection.proxy = Some("http://localhost:3128".into());
         spec.engine = EngineSpec::Endpoint(endpoint);
         assert_eq!(
-            identities(&spec),
-            owned(&["127.0.0.1:3128", "192.0.2.7:443"])
+            identities(&spec, &Registry::default()),
+            owned(&["127.0.0.1", "192.0.2.7"])
         );
     }
 

@@ -7,7 +7,7 @@ use measure::knobs::Facts;
 use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
 use uuid::Uuid;
 
-use super::{LocalStudio, added, dataset, engines, internal, invalid};
+use super::{LocalStudio, added, dataset, engines, internal, invalid, managed};
 use crate::store::NewStudy;
 use crate::supervisor::plan_first_point;
 
@@ -19,11 +19,12 @@ const TAG_LENGTH: usize = 60;
 impl LocalStudio {
     /// Checks and stores a study and puts it in the queue.
     pub(super) async fn store_study(&self, spec: StudySpec) -> Result<Uuid, StudioError> {
-        let engines = self.store.engines().await.map_err(internal)?;
+        let engines = self.known_engines().await?;
         let mut fields = spec.check();
         if fields.is_empty() {
             fields.extend(added::check_added(&spec, &engines, &self.data_dir));
             fields.extend(check_simulator(&spec));
+            fields.extend(self.check_managed(&spec));
             fields.extend(check_files(&spec, &self.data_dir));
         }
         if fields.is_empty() {
@@ -37,15 +38,16 @@ impl LocalStudio {
         let dataset = digest(spec.workload.file()).await.map_err(internal)?;
         let tokenizer = digest(spec.tokenizer.as_deref()).await.map_err(internal)?;
         let engine = engines::engine_words(&spec, &Facts::new());
-        let looked_up = spec.clone();
-        let identities = tokio::task::spawn_blocking(move || engines::identities(&looked_up));
+        let (looked_up, registry) = (spec.clone(), self.registry.clone());
+        let identities =
+            tokio::task::spawn_blocking(move || engines::identities(&looked_up, &registry));
         let study = NewStudy {
             id: Uuid::now_v7(),
             spec: &spec,
             plan: &spec.plan(),
             engine: &engine,
             search: &engines::search_text(&spec, &[], &engine),
-            simulated: matches!(spec.engine, EngineSpec::Simulator { .. }),
+            simulated: managed::is_simulated(&spec, &self.registry),
             engines: &identities.await.map_err(internal)?,
             dataset_sha256: dataset.as_deref(),
             tokenizer_sha256: tokenizer.as_deref(),
@@ -153,7 +155,7 @@ fn check_file(field: &str, file: &str, data_dir: &Path) -> Option<FieldError> {
 pub(crate) const DATASETS: &str = "datasets";
 
 /// A name that is neither empty nor a novel.
-pub(super) fn checked_name(field: &str, name: &str) -> Result<String, StudioError> {
+pub(crate) fn checked_name(field: &str, name: &str) -> Result<String, StudioError> {
     let name = name.trim();
     if !is_visible(name) {
         return Err(invalid(field, "give it a name"));

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::LocalStudio;
 use super::launch::DATASETS;
 use crate::live::LiveHub;
+use crate::registry::Registry;
 use crate::store::{Database, OpenError, Store, now_ms};
 use crate::supervisor::{Parts, Supervisor};
 
@@ -21,6 +22,10 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Puts studies that a previous server left behind back in the queue.
     pub resume_interrupted: bool,
+    /// Engines that stand in `studio.toml`.
+    pub registry: Registry,
+    /// Whoever may use this studio may have it start engines, too.
+    pub may_start_engines: bool,
 }
 
 /// Held by the studio that runs on a data directory.
@@ -36,7 +41,10 @@ impl LocalStudio {
             database,
             data_dir,
             resume_interrupted,
+            registry,
+            may_start_engines,
         } = settings;
+        let registry = Arc::new(registry);
         let lock = lock_data_dir(&data_dir)?;
         let worker = worker_id(&data_dir).map_err(|cause| OpenError::DataDir {
             path: data_dir.clone(),
@@ -54,6 +62,8 @@ impl LocalStudio {
             live: live.clone(),
             worker,
             data_dir: data_dir.clone(),
+            registry: registry.clone(),
+            may_start_engines,
             resume_interrupted,
             _lock: lock.clone(),
         };
@@ -63,6 +73,8 @@ impl LocalStudio {
             live,
             supervisor,
             data_dir,
+            registry,
+            may_start_engines,
             _lock: lock,
         }))
     }

@@ -89,6 +89,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What stands for the name of an engine that the studio started.
+const STARTED: &str = "an engine of its own";
+
 /// A view without engine URL, host, key variable, headers, note, tags and every setting that could hold an address. Names
 /// of the study and its configurations stay: they are what the link is about. Where a name repeats what was taken out, as
 /// names made from a model's path do, it is taken out there as well.
@@ -100,8 +103,15 @@ fn stripped(mut view: StudyView) -> StudyView {
     if let EngineSpec::Endpoint(endpoint) = &mut view.spec.engine {
         removed.strip_endpoint(endpoint);
     }
+    if let EngineSpec::Managed { name } = &mut view.spec.engine {
+        *name = STARTED.to_owned();
+    }
     for spec in specs(&mut view) {
         removed.strip_configuration(spec);
+    }
+    // An engine's last words name files and machines.
+    for point in &mut view.points {
+        point.problem = point.problem.take().map(|_| "its engine failed".to_owned());
     }
     let summaries = view.points.iter_mut().filter_map(|it| it.summary.as_mut());
     for failure in summaries.flat_map(|it| it.first_failures.values_mut()) {
@@ -157,6 +167,7 @@ impl Removed {
         match &mut spec.turn {
             Turn::OtherEndpoint(endpoint) => self.strip_endpoint(endpoint),
             Turn::Pause { instruction } => instruction.clear(),
+            Turn::Managed { name } => *name = STARTED.to_owned(),
             Turn::AsIs => {}
         }
         let knobs = plain::knobs(&spec.knobs);

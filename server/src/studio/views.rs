@@ -160,6 +160,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
         certificate,
         judgement,
         made,
+        problem,
         ..
     } = stored.clone();
     PointView {
@@ -173,6 +174,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
         certificate,
         judgement,
         started_ms,
+        problem,
         notes: made.map(|made| made.notes()).unwrap_or_default(),
     }
 }
@@ -246,6 +248,7 @@ mod tests {
             certificate: None,
             judgement: None,
             made: None,
+            problem: None,
         }
     }
 

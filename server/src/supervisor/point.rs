@@ -7,6 +7,7 @@ use app::studio::{LiveEvent, PointState, Progress};
 use load::{InputTokens, Made, Observer, PointRun, reset_prefix_cache, run_point};
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
+use measure::knobs::{Fact, Source};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::summary::{Discipline, Failures, Summary, summarize};
@@ -29,10 +30,18 @@ impl Run<'_> {
         // An engine that is gone is noticed here: there is no sense in measuring nothing.
         probe(&site.endpoint, site.wire.clone()).await?;
         self.cool_cache(site).await?;
+        if let Some(managed) = &mut site.managed {
+            managed.used = true;
+        }
         self.check_halted()?;
         self.begin(index).await?;
         let watch = Arc::new(self.feed(index));
-        let run = run_point(&site.engine, plan, watch, self.control.halted.clone()).await;
+        let halted = self.control.halted.child_token();
+        let run = run_point(&site.engine, plan, watch, halted.clone());
+        let run = match &site.managed {
+            Some(managed) => managed.watch(&halted, run).await?,
+            None => run.await,
+        };
         let run = run.map_err(|cause| {
             Halt::Failed(format!(
                 "The point could not be measured: {}.",
@@ -46,8 +55,17 @@ impl Run<'_> {
     }
 
     /// Resets the engine's prefix cache and remembers whether that worked before every point.
-    async fn cool_cache(&mut self, site: &Site) -> Result<(), Halt> {
-        let reset = reset_prefix_cache(&site.endpoint, site.wire.clone()).await;
+    async fn cool_cache(&mut self, site: &mut Site) -> Result<(), Halt> {
+        let by_engine = reset_prefix_cache(&site.endpoint, site.wire.clone()).await;
+        let by_restart = site.managed.as_mut().is_some_and(|managed| {
+            managed.keeps_cache = !by_engine;
+            !managed.used
+        });
+        let reset = by_engine || by_restart;
+        let told = site.managed.as_ref().map(|_| Fact {
+            value: reset_words(by_engine, by_restart).to_owned(),
+            source: Source::Engine,
+        });
         let Some(stored) = self
             .model
             .configurations
@@ -60,10 +78,14 @@ impl Run<'_> {
             (None, false) if !site.can_reset_cache => None,
             _ => Some(false),
         };
-        if cold == stored.cache_cold {
+        let known = told.is_none() || stored.facts.get(CACHE_RESET) == told.as_ref();
+        if cold == stored.cache_cold && known {
             return Ok(());
         }
         stored.cache_cold = cold;
+        stored
+            .facts
+            .extend(told.map(|told| (CACHE_RESET.to_owned(), told)));
         self.tell_facts(site.configuration).await
     }
 
@@ -83,7 +105,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn point_event(&self, index: usize) -> LiveEvent {
+    pub fn point_event(&self, index: usize) -> LiveEvent {
         let point = &self.model.points[index];
         let ceilings = Box::new(self.model.ceilings(point.configuration));
         LiveEvent::Point {
@@ -204,6 +226,17 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The fact that says how a managed engine's prefix cache is emptied between points.
+const CACHE_RESET: &str = "seen:cache reset";
+
+fn reset_words(by_engine: bool, by_restart: bool) -> &'static str {
+    match (by_engine, by_restart) {
+        (true, _) => "by the engine, before each point",
+        (false, true) => "by a fresh start",
+        (false, false) => "not between points",
     }
 }
 

@@ -1,20 +1,22 @@
 //! One study, from its claim to its end.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use app::studio::{LiveEvent, PointState, StudyState};
-use measure::study::PlannedPoint;
+use measure::study::{OnFailure, PlannedPoint};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use super::control::{Control, Why};
 use super::ending::{Ending, keep, unstorable};
+use super::order;
 use super::site::Site;
 use super::worth::not_worth;
 use super::{Parts, Supervisor};
-use crate::store::StoreError;
+use crate::store::{FailPoint, StoreError};
 use crate::studio::added::check_added;
 use crate::studio::engines::sentence;
 use crate::studio::views::Model;
@@ -28,7 +30,37 @@ pub(super) struct Run<'a> {
     pub model: Model,
     pub plan: Vec<PlannedPoint>,
     pub control: Arc<Control>,
+    /// How long managed engines took to start, by configuration.
+    pub startups: HashMap<u32, Duration>,
+    /// Points that failed in this run: a study that is resumed tries them again.
+    failed: BTreeSet<usize>,
+    /// How often in a row a configuration's engine died.
+    deaths: HashMap<u32, usize>,
 }
+
+/// What went wrong with a managed engine.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// For people.
+    problem: String,
+    /// It does not start: no other point of its configuration can be measured.
+    of_start: bool,
+}
+
+impl Failure {
+    pub fn of_start(problem: String) -> Self {
+        let of_start = true;
+        Self { problem, of_start }
+    }
+
+    pub fn of_point(problem: String) -> Self {
+        let of_start = false;
+        Self { problem, of_start }
+    }
+}
+
+/// An engine that dies so often in a row will not live.
+const DEATHS: usize = 3;
 
 /// Why a study does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +74,9 @@ pub(super) enum Halt {
     /// The studio's own store failed.
     #[error("the store failed")]
     Store(#[source] StoreError),
+    /// A managed engine did not start, or died: a failed point, and the study's choice what follows.
+    #[error("{}", .0.problem)]
+    Engine(Failure),
 }
 
 impl From<StoreError> for Halt {
@@ -75,6 +110,9 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
         plan: model.study.spec.plan(),
         model,
         control,
+        startups: HashMap::new(),
+        failed: BTreeSet::new(),
+        deaths: HashMap::new(),
     };
     let outcome = run.measure().await;
     let (state, problem) = run.ending(outcome);
@@ -90,38 +128,115 @@ impl Run<'_> {
         self.check_engines().await?;
         let mut site = None;
         let outcome = self.measure_points(&mut site).await;
-        close(site).await;
+        self.close(site).await;
         outcome
     }
 
     async fn measure_points(&mut self, site: &mut Option<Site>) -> Result<(), Halt> {
-        for index in 0..self.model.points.len() {
-            if self.model.points[index].state == PointState::Finished {
-                continue;
-            }
+        while let Some(index) = self.next_point() {
             self.check_halted()?;
-            let configuration = self.model.points[index].configuration;
-            if site
-                .as_ref()
-                .is_none_or(|site| site.configuration != configuration)
-            {
-                // The engine of the configuration before is let go first: two simulators would share the cores.
-                close(site.take()).await;
-                *site = Some(self.open_site(configuration).await?);
-            }
-            if let Some(site) = site {
-                self.measure_point(site, index).await?;
-                if let Some(problem) = not_worth(&self.model.points, index) {
-                    return Err(Halt::Failed(problem));
+            match self.measure_next(site, index).await {
+                Err(Halt::Engine(failure)) => {
+                    self.close(site.take()).await;
+                    // Whoever halts a study may take its engine away as well.
+                    self.check_halted()?;
+                    self.take_failure(index, failure).await?;
                 }
+                other => other?,
+            }
+        }
+        self.tell_failed()
+    }
+
+    fn next_point(&self) -> Option<usize> {
+        let points = &self.model.points;
+        let is_open = |index: usize| {
+            points[index].state != PointState::Finished && !self.failed.contains(&index)
+        };
+        let study = &self.model.study;
+        let pace = order::pace(&study.spec, self.starts_quickly());
+        let forward = order::first_counts(&study.spec, study.counted.map(|it| it.source));
+        order::next(points, (pace, forward), is_open)
+    }
+
+    async fn measure_next(&mut self, site: &mut Option<Site>, index: usize) -> Result<(), Halt> {
+        let configuration = self.model.points[index].configuration;
+        if site
+            .as_ref()
+            .is_none_or(|site| site.configuration != configuration || site.is_spent())
+        {
+            // The engine before is let go first: two would share what they run on.
+            self.close(site.take()).await;
+            *site = Some(self.open_site(configuration).await?);
+        }
+        if let Some(site) = site {
+            let measured = self.measure_point(site, index).await;
+            measured.map_err(|halt| site.blame(halt))?;
+            self.deaths.remove(&configuration);
+            site.keep_log(&self.parts.store).await;
+            if let Some(problem) = not_worth(&self.model.points, index) {
+                return Err(Halt::Failed(problem));
             }
         }
         Ok(())
     }
 
+    /// A point has failed, and with it those that nothing else can come of. Ends the study where that was chosen.
+    async fn take_failure(&mut self, index: usize, failure: Failure) -> Result<(), Halt> {
+        let Failure { problem, of_start } = failure;
+        let goes_on = self.model.study.spec.on_failure == OnFailure::Continue;
+        self.fail_point(index, &problem).await?;
+        if !goes_on {
+            return Err(Halt::Failed(format!(
+                "{problem} Mend that, then resume the study; finished points are kept."
+            )));
+        }
+        let configuration = self.model.points[index].configuration;
+        let deaths = self.deaths.entry(configuration).or_default();
+        *deaths += 1;
+        if of_start || DEATHS <= *deaths {
+            let rest = (0..self.model.points.len()).filter(|it| {
+                let point = &self.model.points[*it];
+                point.configuration == configuration
+                    && point.state != PointState::Finished
+                    && !self.failed.contains(it)
+            });
+            for index in rest.collect::<Vec<_>>() {
+                self.fail_point(index, &problem).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is missing at the end of a study that went on.
+    fn tell_failed(&self) -> Result<(), Halt> {
+        let Some(first) = self.failed.first() else {
+            return Ok(());
+        };
+        let problem = self.model.points[*first]
+            .problem
+            .as_deref()
+            .unwrap_or_default();
+        Err(Halt::Failed(format!(
+            "{} of {} points failed. The first: {problem} Resume the study to try them again; finished points are kept.",
+            self.failed.len(),
+            self.model.points.len()
+        )))
+    }
+
+    /// Lets an engine go: a managed one is stopped and its end is kept; a simulator takes its time to stop.
+    async fn close(&self, site: Option<Site>) {
+        let Some(mut site) = site else { return };
+        if let Some(started) = site.managed.take() {
+            started.stop(&self.parts.store).await;
+        }
+        let _ = tokio::task::spawn_blocking(move || drop(site)).await;
+    }
+
     /// An engine may have been taken off the list since the launch.
     async fn check_engines(&self) -> Result<(), Halt> {
-        let added = self.parts.store.engines().await?;
+        let mut added = self.parts.store.engines().await?;
+        added.extend(self.parts.registry.rows());
         match check_added(&self.model.study.spec, &added, &self.parts.data_dir)
             .into_iter()
             .next()
@@ -132,6 +247,24 @@ impl Run<'_> {
                 error.message
             ))),
         }
+    }
+
+    /// Stores and announces that a point has failed.
+    async fn fail_point(&mut self, index: usize, problem: &str) -> Result<(), Halt> {
+        let point = &mut self.model.points[index];
+        (point.state, point.started_ms) = (PointState::Failed, None);
+        point.problem = Some(problem.to_owned());
+        let event = self.point_event(index);
+        let fail = FailPoint {
+            study: self.model.study.id,
+            point: self.model.points[index].id,
+            problem,
+            event: &event,
+        };
+        let number = self.parts.store.fail_point(&fail).await?;
+        self.announce(number, event);
+        self.failed.insert(index);
+        Ok(())
     }
 
     pub fn check_halted(&self) -> Result<(), Halt> {
@@ -173,19 +306,14 @@ impl Run<'_> {
                 Why::Closing | Why::LeaseLost => (StudyState::Interrupted, None),
             },
             Err(Halt::Wanted) => (StudyState::Interrupted, None),
-            Err(Halt::Failed(problem)) => (StudyState::Failed, Some(problem)),
+            Err(Halt::Failed(problem) | Halt::Engine(Failure { problem, .. })) => {
+                (StudyState::Failed, Some(problem))
+            }
             Err(Halt::Store(cause)) => {
                 error!(study = %self.model.study.id, cause = sentence(&cause), "the study cannot be stored");
                 (StudyState::Failed, Some(unstorable(&cause)))
             }
         }
-    }
-}
-
-/// Lets an engine go where waiting is allowed: a simulator takes its time to stop.
-async fn close(site: Option<Site>) {
-    if let Some(site) = site {
-        let _ = tokio::task::spawn_blocking(move || drop(site)).await;
     }
 }
 

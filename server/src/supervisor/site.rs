@@ -2,24 +2,23 @@
 
 use std::time::Duration;
 
-use app::studio::{LiveEvent, PointState, StudyState};
+use app::studio::{LiveEvent, StudyState};
 use load::dialect::Quirks;
 use load::{Engine, EngineOptions, Probe, Wire};
-use measure::knobs::{Fact, Facts, KnobValue, Knobs, MUST_BE_TOLD, SEEN, Source};
+use measure::knobs::{Facts, Knobs};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
+use super::facts::{check_declared, facts, take_fact};
 use super::hindrance::{hindrance, unreachable};
 use super::lengths::Lengths;
-use super::run::{Halt, Run};
+use super::managed::{Ready, Started};
+use super::run::{Failure, Halt, Run};
 use crate::reach;
-use crate::store::FactsChange;
-use crate::studio::engines::{PROBE_LIMIT, engine_words, search_text, sentence};
+use crate::store::Store;
+use crate::studio::engines::{PROBE_LIMIT, sentence};
 
 /// A connection that is not open after this has failed.
 const CONNECT: Duration = Duration::from_secs(10);
-
-/// What the simulator calls itself.
-const SIMULATOR: &str = "Goodput simulator";
 
 /// A person may press Continue at another server: so often the study looks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -39,25 +38,133 @@ pub(super) struct Site {
     pub can_reset_cache: bool,
     /// The simulator lives as long as it is measured.
     _simulator: Option<sim::Running>,
+    /// The engine that the studio started for it.
+    pub managed: Option<Started>,
+}
+
+/// What stands behind a configuration before it was probed.
+struct Found {
+    endpoint: Endpoint,
+    simulator: Option<sim::Running>,
+    managed: Option<Started>,
+    /// What the studio set itself.
+    set: Knobs,
+    facts: Facts,
+}
+
+impl Found {
+    fn live(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            simulator: None,
+            managed: None,
+            set: Knobs::new(),
+            facts: Facts::new(),
+        }
+    }
+}
+
+impl Site {
+    /// Whether the next point needs a fresh engine.
+    pub fn is_spent(&self) -> bool {
+        self.managed.as_ref().is_some_and(Started::is_spent)
+    }
+
+    /// What fails while a managed engine is gone is the engine's failure.
+    pub fn blame(&self, halt: Halt) -> Halt {
+        let gone = self
+            .managed
+            .as_ref()
+            .is_some_and(|it| it.engine.exit().is_some());
+        match halt {
+            Halt::Failed(problem) if gone => Halt::Engine(Failure::of_point(problem)),
+            other => other,
+        }
+    }
+
+    /// Keeps what a managed engine has said so far.
+    pub async fn keep_log(&self, store: &Store) {
+        if let Some(managed) = &self.managed {
+            managed.keep_log(store).await;
+        }
+    }
 }
 
 impl Run<'_> {
     /// Makes the configuration's engine ready and records what it is.
     pub async fn open_site(&mut self, configuration: u32) -> Result<Site, Halt> {
         let spec = self.model.spec_of(configuration);
-        let (endpoint, simulator, set) = match &self.model.study.spec.engine {
-            EngineSpec::Simulator { preset } => start_simulator(preset, &spec)?,
-            EngineSpec::Endpoint(endpoint) => (
-                self.wait_for_engine(endpoint.clone(), &spec).await?,
-                None,
-                Knobs::new(),
-            ),
-        };
+        let mut found = self.find_engine(configuration, &spec).await?;
+        let managed = found.managed.take();
+        match self.make_site(configuration, &spec, found).await {
+            Ok(site) => Ok(Site { managed, ..site }),
+            Err(halt) => Err(self.let_go(managed, halt).await),
+        }
+    }
+
+    /// An engine that the studio started for nothing is stopped. That it cannot be used is its failure, not the study's.
+    async fn let_go(&self, managed: Option<Started>, halt: Halt) -> Halt {
+        let Some(managed) = managed else { return halt };
+        managed.stop(&self.parts.store).await;
+        match halt {
+            Halt::Failed(problem) => Halt::Engine(Failure::of_start(problem)),
+            other => other,
+        }
+    }
+
+    async fn find_engine(
+        &mut self,
+        configuration: u32,
+        spec: &ConfigurationSpec,
+    ) -> Result<Found, Halt> {
+        if let Some(name) = self.managed_name(spec) {
+            let Ready {
+                endpoint,
+                started,
+                facts,
+                set,
+            } = self.start_managed(configuration, spec, &name).await?;
+            return Ok(Found {
+                endpoint,
+                simulator: None,
+                managed: Some(started),
+                set,
+                facts,
+            });
+        }
+        match &self.model.study.spec.engine {
+            EngineSpec::Simulator { preset } => start_simulator(preset, spec),
+            EngineSpec::Endpoint(endpoint) => {
+                let endpoint = self.wait_for_engine(endpoint.clone(), spec).await?;
+                Ok(Found::live(endpoint))
+            }
+            // Its configurations run on it, or on a second one.
+            EngineSpec::Managed { .. } => {
+                let none = Endpoint::new("", Api::default(), "");
+                let endpoint = self.wait_for_engine(none, spec).await?;
+                Ok(Found::live(endpoint))
+            }
+        }
+    }
+
+    async fn make_site(
+        &mut self,
+        configuration: u32,
+        spec: &ConfigurationSpec,
+        found: Found,
+    ) -> Result<Site, Halt> {
+        let Found {
+            endpoint,
+            simulator,
+            set,
+            facts: known,
+            ..
+        } = found;
         let wire = reach::wire(&endpoint, &self.parts.data_dir)
             .map_err(|cause| Halt::Failed(unreachable(&cause)))?;
         let probe = probe(&endpoint, wire.clone()).await?;
         let endpoint = with_model(endpoint, &probe)?;
-        check_declared(&spec, &probe)?;
+        check_declared(spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
         let quirks = load::quirks(&endpoint, wire.clone(), &probe, Quirks::default())
             .await
@@ -65,7 +172,10 @@ impl Run<'_> {
         let engine = self.connect(endpoint.clone(), wire.clone()).await?;
         let reached = (&endpoint, &wire);
         let lengths = self.lengths(&engine, reached, quirks).await?;
-        let mut facts = facts(&spec, &endpoint, probe, &set);
+        let mut facts = facts(spec, &endpoint, probe, &set);
+        for (name, fact) in known {
+            take_fact(&mut facts, name, fact);
+        }
         facts.extend(lengths.facts());
         self.record_facts(configuration, facts).await?;
         Ok(Site {
@@ -77,6 +187,7 @@ impl Run<'_> {
             lengths,
             can_reset_cache,
             _simulator: simulator,
+            managed: None,
         })
     }
 
@@ -89,6 +200,7 @@ impl Run<'_> {
         match &spec.turn {
             Turn::AsIs => Ok(endpoint),
             Turn::OtherEndpoint(other) => Ok(other.clone()),
+            Turn::Managed { .. } => Ok(endpoint),
             Turn::Pause { instruction } => {
                 self.wait_for_person(instruction).await?;
                 Ok(endpoint)
@@ -124,60 +236,6 @@ impl Run<'_> {
         }
     }
 
-    /// Records what the configuration's engine is. Finished points must have been measured on the same.
-    async fn record_facts(&mut self, configuration: u32, facts: Facts) -> Result<(), Halt> {
-        let measured = self.model.points.iter().any(|point| {
-            point.configuration == configuration && point.state == PointState::Finished
-        });
-        let Some(stored) = self.model.configurations.get_mut(configuration as usize) else {
-            return Ok(());
-        };
-        if let Some(change) = changed(&stored.facts, &facts).filter(|_| measured) {
-            return Err(Halt::Failed(change));
-        }
-        if !measured {
-            stored.cache_cold = None;
-        }
-        stored.facts = facts;
-        self.tell_facts(configuration).await
-    }
-
-    /// Stores and announces what the model knows of a configuration.
-    pub async fn tell_facts(&mut self, configuration: u32) -> Result<(), Halt> {
-        let Some(stored) = self.model.configurations.get(configuration as usize) else {
-            return Ok(());
-        };
-        let (study, facts, cache_cold) =
-            (self.model.study.id, stored.facts.clone(), stored.cache_cold);
-        let named = match self.parts.store.study(study).await? {
-            Some((fresh, _)) if configuration == 0 => {
-                let engine = engine_words(&fresh.spec, &facts);
-                let search = search_text(&fresh.spec, &fresh.tags, &engine);
-                Some((engine, search))
-            }
-            _ => None,
-        };
-        let named = named
-            .as_ref()
-            .map(|(engine, search)| (engine.as_str(), search.as_str()));
-        let event = LiveEvent::Facts {
-            configuration,
-            facts: facts.clone(),
-            cache_cold,
-        };
-        let change = FactsChange {
-            study,
-            configuration,
-            facts: &facts,
-            cache_cold,
-            named,
-            event: &event,
-        };
-        let number = self.parts.store.record_facts(&change).await?;
-        self.announce(number, event);
-        Ok(())
-    }
-
     /// A client for the endpoint, made where blocking is allowed: it looks the host up.
     async fn connect(&self, endpoint: Endpoint, wire: Wire) -> Result<Engine, Halt> {
         let idle_timeout = Duration::from_millis(self.model.study.spec.idle_timeout_ms);
@@ -203,10 +261,7 @@ impl Run<'_> {
 }
 
 /// A simulator with the configuration's knobs. All its settings are facts: the studio set them itself.
-fn start_simulator(
-    preset: &str,
-    spec: &ConfigurationSpec,
-) -> Result<(Endpoint, Option<sim::Running>, Knobs), Halt> {
+fn start_simulator(preset: &str, spec: &ConfigurationSpec) -> Result<Found, Halt> {
     let config = sim::Config::preset(preset, &spec.knobs).map_err(|cause| {
         Halt::Failed(format!("The simulator cannot start: {}.", sentence(&cause)))
     })?;
@@ -214,7 +269,11 @@ fn start_simulator(
     let running = sim::start(config)
         .map_err(|cause| Halt::Failed(format!("The simulator cannot start: {cause}.")))?;
     let endpoint = Endpoint::new(&running.url, Api::OpenAiChat, "");
-    Ok((endpoint, Some(running), set))
+    Ok(Found {
+        simulator: Some(running),
+        set,
+        ..Found::live(endpoint)
+    })
 }
 
 /// What is behind the endpoint, or why nothing can be measured there.
@@ -242,187 +301,4 @@ fn with_model(mut endpoint: Endpoint, probe: &Probe) -> Result<Endpoint, Halt> {
     Err(Halt::Failed(format!(
         "The engine does not serve the model {wanted}; it serves {served}. Launch the study with one of these."
     )))
-}
-
-/// A knob that the engine reports must be as the configuration declares it: a restart may have been forgotten.
-fn check_declared(spec: &ConfigurationSpec, probe: &Probe) -> Result<(), Halt> {
-    for (name, declared) in &spec.knobs {
-        let reported = probe.facts.get(&format!("knob:{name}"));
-        // SGLang's flags are written with dashes, its report with underscores.
-        let dashed = || probe.facts.get(&format!("knob:{}", name.replace('_', "-")));
-        let Some(fact) = reported.or_else(dashed) else {
-            continue;
-        };
-        let (reported, declared) = (knob_text(&fact.value), knob_text(&declared.to_string()));
-        if reported != declared {
-            return Err(Halt::Failed(format!(
-                "The engine reports {name} {reported}, but the configuration {} declares {declared}. Restart the engine so, then resume the study.",
-                spec.name
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// A knob's value as one spelling: engines write `True`, people `on`.
-fn knob_text(value: &str) -> String {
-    KnobValue::from(value.to_lowercase().as_str()).to_string()
-}
-
-/// Everything known of a configuration: what the engine reports, what the studio set, what a person declared.
-fn facts(spec: &ConfigurationSpec, endpoint: &Endpoint, probe: Probe, set: &Knobs) -> Facts {
-    let Probe {
-        engine,
-        version,
-        models,
-        facts: mut all,
-        ..
-    } = probe;
-    for (name, fact) in &mut all {
-        if name.starts_with("knob:") {
-            fact.value = knob_text(&fact.value);
-        }
-    }
-    let simulated = engine == SIMULATOR;
-    let mut tell = |name: &str, value: String, source| {
-        all.entry(name.to_owned()).or_insert(Fact { value, source });
-    };
-    let known = if models.contains(&endpoint.model) {
-        Source::Engine
-    } else {
-        Source::Declared
-    };
-    tell("model", endpoint.model.clone(), known);
-    if simulated {
-        let preset = "none: simulated".to_owned();
-        tell("hardware", preset.clone(), Source::Engine);
-        tell("quantization", preset, Source::Engine);
-    }
-    if engine != "unknown" {
-        tell("engine", engine, Source::Engine);
-    }
-    let connection = endpoint.connection.words();
-    if !connection.is_empty() {
-        tell("connection", connection, Source::Engine);
-    }
-    if let Some(version) = version {
-        tell("version", version, Source::Engine);
-    }
-    for (name, value) in set {
-        tell(
-            &format!("knob:{name}"),
-            knob_text(&value.to_string()),
-            Source::Engine,
-        );
-    }
-    for (name, value) in &spec.knobs {
-        tell(
-            &format!("knob:{name}"),
-            knob_text(&value.to_string()),
-            Source::Declared,
-        );
-    }
-    for (name, value) in &spec.declared {
-        tell(name, value.trim().to_owned(), Source::Declared);
-    }
-    for name in MUST_BE_TOLD {
-        tell(name, "unknown".to_owned(), Source::Unknown);
-    }
-    all
-}
-
-/// In what an engine is no longer the one that finished points were measured on.
-fn changed(before: &Facts, now: &Facts) -> Option<String> {
-    let settings = before.iter().filter(|(name, _)| !name.starts_with(SEEN));
-    let told = |fact: &Fact| fact.source == Source::Engine;
-    let (name, old, new) = settings.into_iter().find_map(|(name, old)| {
-        let new = now.get(name)?;
-        let differs = told(old) && told(new) && new.value != old.value;
-        differs.then_some((name, &old.value, &new.value))
-    })?;
-    Some(format!(
-        "The engine changed since its finished points were measured: {name} was {old} and is {new} now. Restart it as it was, or launch a new study."
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn known(pairs: &[(&str, &str)]) -> Facts {
-        pairs
-            .iter()
-            .map(|(name, value)| {
-                (
-                    (*name).to_owned(),
-                    Fact {
-                        value: (*value).to_owned(),
-                        source: Source::Engine,
-                    },
-                )
-            })
-            .collect()
-    }
-
-    #[test]
-    fn an_engine_that_changed_is_another() {
-        let before = known(&[("version", "1"), ("model", "m")]);
-        assert_eq!(changed(&before, &before), None);
-        assert!(
-            changed(&before, &known(&[("version", "2")]))
-                .is_some_and(|text| text.contains("version was 1 and is 2"))
-        );
-    }
-
-    #[test]
-    fn a_knob_has_one_spelling() {
-        for (value, text) in [
-            ("True", "on"),
-            ("off", "off"),
-            ("0.90", "0.9"),
-            ("64", "64"),
-            ("FP8", "fp8"),
-        ] {
-            assert_eq!(knob_text(value), text);
-        }
-    }
-
-    #[test]
-    fn what_the_engine_reports_outweighs_what_a_person_says() {
-        let spec = ConfigurationSpec {
-            name: "x".into(),
-            knobs: [("max-num-seqs".to_owned(), "4".into())].into(),
-            declared: [
-                ("hardware".to_owned(), " 1x L4 ".to_owned()),
-                ("engine".to_owned(), "mine".to_owned()),
-            ]
-            .into(),
-            ..ConfigurationSpec::default()
-        };
-        let mut endpoint = Endpoint::new("", Api::OpenAiChat, "m");
-        endpoint.connection.http2 = true;
-        let reported = known(&[("knob:max-num-seqs", "8")]);
-        let probe = Probe {
-            engine: "vLLM".into(),
-            version: None,
-            models: vec!["m".into()],
-            facts: reported,
-            has_metrics: false,
-            can_reset_cache: false,
-        };
-        let facts = facts(&spec, &endpoint, probe, &Knobs::new());
-        assert_eq!(
-            facts["knob:max-num-seqs"],
-            Fact {
-                value: "8".into(),
-                source: Source::Engine
-            }
-        );
-        assert_eq!(facts["engine"].value, "vLLM");
-        assert_eq!(facts["connection"].value, "HTTP/2");
-        let declared = |name: &str| (facts[name].value.as_str(), facts[name].source);
-        assert_eq!(declared("hardware"), ("1x L4", Source::Declared));
-        assert_eq!(declared("version"), ("unknown", Source::Unknown));
-        assert_eq!(declared("quantization"), ("unknown", Source::Unknown));
-    }
 }

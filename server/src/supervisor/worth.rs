@@ -84,6 +84,7 @@ mod tests {
             certificate: None,
             judgement: None,
             made: None,
+            problem: None,
         }
     }
 

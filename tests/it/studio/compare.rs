@@ -50,7 +50,9 @@ async fn one_knob_is_judged() {
 async fn two_knobs_are_confounded_and_the_verdict_is_withheld() {
     on_sqlite(&async |place: &Place| {
         let studio = place.studio().await?;
-        let view = finished(&studio, two_configurations(&[("max-num-seqs", "2"), ("enable-prefix-caching", "on")])).await?;
+        let mut spec = two_configurations(&[("max-num-seqs", "2"), ("enable-prefix-caching", "on")]);
+        spec.factorial = true;
+        let view = finished(&studio, spec).await?;
         let ids: Vec<Uuid> = view.configurations.iter().map(|it| it.id).collect();
         let page = studio.compare(&ME, ids, None).await?;
         let pair = &page.pairs[0];

@@ -260,6 +260,8 @@ async fn a_shut_down_study_is_interrupted_and_resumes_by_itself_when_asked() {
         drop(studio);
         let settings = server::studio::Settings {
             resume_interrupted: true,
+            registry: Default::default(),
+            may_start_engines: true,
             ..place.settings()
         };
         let studio = LocalStudio::open(settings).await?;

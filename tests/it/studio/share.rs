@@ -101,6 +101,7 @@ async fn a_link_names_no_engine_and_no_person() {
             "/home/secret/models/m.gguf at 127.0.0.1: kv-connector http://secret.internal:9000"
                 .into();
         spec.engine = EngineSpec::Endpoint(endpoint.clone());
+        spec.factorial = true;
         spec.configurations.push(configuration("other", &[]));
         spec.configurations.push(configuration("pause", &[]));
         spec.configurations[1].turn = Turn::OtherEndpoint(endpoint);

@@ -107,20 +107,26 @@ fn knobs(draft: &Draft, configuration: &ConfigurationDraft) -> BTreeMap<String, 
             .declared
             .lines()
             .filter_map(|line| line.split_once('='));
-        return pairs
-            .map(|(name, value)| (name.trim().trim_start_matches("--").to_owned(), read(value)))
-            .collect();
+        let declared = pairs
+            .map(|(name, value)| (name.trim().trim_start_matches("--").to_owned(), read(value)));
+        let mut all: BTreeMap<_, _> = declared.collect();
+        if draft.is_managed() {
+            all.extend(given(configuration).map(|(name, value)| (name.clone(), read(value))));
+        }
+        return all;
     }
     let mut all: BTreeMap<_, _> = simulator_knobs()
         .into_iter()
         .map(|knob| (knob.name.to_owned(), knob.default.to_string()))
         .collect();
-    let given = configuration
-        .knobs
-        .iter()
-        .filter(|(_, value)| !value.trim().is_empty());
-    all.extend(given.map(|(name, value)| (name.clone(), read(value))));
+    all.extend(given(configuration).map(|(name, value)| (name.clone(), read(value))));
     all
+}
+
+/// Knobs that have a value in their own control.
+fn given(configuration: &ConfigurationDraft) -> impl Iterator<Item = (&String, &String)> {
+    let knobs = configuration.knobs.iter();
+    knobs.filter(|(_, value)| !value.trim().is_empty())
 }
 
 fn confounded(draft: &Draft) -> Option<Advice> {

@@ -11,7 +11,7 @@ pub use workload::{LengthsDraft, WorkloadDraft};
 
 use std::collections::BTreeMap;
 
-use measure::study::{Api, ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
+use measure::study::{Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn};
 use measure::workload::DataKind;
 
 /// A study to be.
@@ -51,6 +51,10 @@ pub struct Draft {
     pub ramp_in: String,
     /// The tokenizer's file; empty for none.
     pub tokenizer: String,
+    /// `stop` or `continue`.
+    pub on_failure: String,
+    /// `on` where configurations may differ in several knobs.
+    pub factorial: String,
     /// The SLO's text.
     pub slo: String,
     /// The configurations, baseline first.
@@ -98,6 +102,8 @@ impl From<&StudySpec> for Draft {
             drain_ms,
             ramp_in_ms,
             tokenizer,
+            on_failure,
+            factorial,
         } = spec;
         let PointLength {
             min_requests,
@@ -105,7 +111,7 @@ impl From<&StudySpec> for Draft {
             seconds: point_seconds,
         } = length;
         let (kind, preset, endpoint) = engine_parts(engine);
-        let simulated = kind == "simulator";
+        let simulated = kind == "simulator" || endpoint.managed_name().is_some();
         Self {
             name: name.clone(),
             engine: kind.into(),
@@ -128,6 +134,11 @@ impl From<&StudySpec> for Draft {
             drain: seconds(*drain_ms),
             ramp_in: seconds(*ramp_in_ms),
             tokenizer: tokenizer.clone().unwrap_or_default(),
+            on_failure: match on_failure {
+                OnFailure::Stop => "stop".into(),
+                OnFailure::Continue => "continue".into(),
+            },
+            factorial: if *factorial { "on" } else { "" }.into(),
             slo: slo.to_string(),
             configurations: configurations
                 .iter()
@@ -145,6 +156,11 @@ fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
     match engine {
         EngineSpec::Simulator { preset } => ("simulator", preset.clone(), fresh),
         EngineSpec::Endpoint(endpoint) => ("endpoint", "small-fast".into(), endpoint.into()),
+        EngineSpec::Managed { name } => (
+            "endpoint",
+            "small-fast".into(),
+            EndpointDraft::managed(name),
+        ),
     }
 }
 
@@ -176,6 +192,9 @@ impl ConfigurationDraft {
             Turn::AsIs => {}
             Turn::OtherEndpoint(endpoint) => {
                 (draft.way, draft.other) = ("other_endpoint".into(), endpoint.into())
+            }
+            Turn::Managed { name } => {
+                (draft.way, draft.other) = ("other_endpoint".into(), EndpointDraft::managed(name))
             }
             Turn::Pause { instruction } => {
                 (draft.way, draft.instruction) = ("pause".into(), instruction.clone())
@@ -226,6 +245,8 @@ impl Draft {
             drain,
             ramp_in,
             tokenizer,
+            on_failure,
+            factorial,
             slo,
             configurations,
         } = self;
@@ -244,6 +265,8 @@ impl Draft {
             ("idle_timeout", idle_timeout),
             ("drain", drain),
             ("ramp_in", ramp_in),
+            ("on_failure", on_failure),
+            ("factorial", factorial),
             ("tokenizer", tokenizer),
             ("slo", slo),
         ];
@@ -278,6 +301,11 @@ impl Draft {
         self.engine != "endpoint"
     }
 
+    /// Whether the studio starts the engine itself.
+    pub fn is_managed(&self) -> bool {
+        !self.is_simulated() && self.endpoint.managed_name().is_some()
+    }
+
     /// A configuration to add: the baseline's values under a name that is free. An engine that somebody else started
     /// changes only while the study pauses.
     pub fn next_variant(&self) -> ConfigurationDraft {
@@ -287,7 +315,7 @@ impl Draft {
             .map(|number| format!("variant {number}"))
             .find(|name| !taken(name))
             .unwrap_or_default();
-        let way = if self.is_simulated() {
+        let way = if self.is_simulated() || self.is_managed() {
             base.way
         } else {
             "pause".into()

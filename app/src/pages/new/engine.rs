@@ -63,7 +63,7 @@ pub fn EngineSection(
                 name="engine.kind"
                 label="Kind of engine"
                 bind=Bind::new(move || draft.with(|it| it.engine.clone()), move |kind| draft.update(|it| it.take_engine(kind)))
-                options=vec![("simulator", "Simulator"), ("endpoint", "A running engine")]
+                options=vec![("simulator", "Simulator"), ("endpoint", "An engine")]
             />
             <Show when=move || draft.with(|draft| !draft.is_simulated()) fallback=move || view! { <Simulator form /> }>
                 <EndpointFields
@@ -156,7 +156,9 @@ pub fn EndpointFields(
             </button>
         </div>
         {shared(move || chosen.get().map(|row| view! { <Known row engines bind /> }))}
-        <Dialect form path bind chosen />
+        <Show when=move || bind.get.with(|it| it.managed_name().is_none())>
+            <Dialect form path=path.clone() bind chosen />
+        </Show>
     }
     .erased()
 }
@@ -248,7 +250,10 @@ fn engine_options(rows: &[EngineRow]) -> Vec<(String, String)> {
     options.extend(rows.iter().map(|row| {
         (
             row.name.clone(),
-            format!("{} ({})", row.name, row.endpoint.url),
+            match row.managed {
+                Some(_) => format!("{} (managed)", row.name),
+                None => format!("{} ({})", row.name, row.endpoint.url),
+            },
         )
     }));
     options
@@ -302,6 +307,9 @@ pub fn ModelField(
 /// What is known of an added engine, and the way to forget it.
 #[component]
 fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
+    if row.managed.is_some() {
+        return view! { <p class="hint-line">"The studio starts it for each configuration, with its knobs."</p> }.erased();
+    }
     let said = match &row.probe {
         Some(probe) => {
             let version = probe

@@ -12,7 +12,8 @@ use measure::decimal::Decimal;
 use measure::knobs::{KnobValue, Knobs};
 use measure::slo::Slo;
 use measure::study::{
-    Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, PointLength, StudySpec, Turn,
+    Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength, StudySpec,
+    Turn,
 };
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
@@ -153,6 +154,12 @@ impl Reader {
             drain_ms: drain_ms?,
             ramp_in_ms: ramp_in_ms?,
             tokenizer: (!tokenizer.is_empty()).then(|| tokenizer.to_owned()),
+            on_failure: if draft.on_failure == "continue" {
+                OnFailure::Continue
+            } else {
+                OnFailure::Stop
+            },
+            factorial: draft.factorial == "on",
         })
     }
 
@@ -161,6 +168,9 @@ impl Reader {
             return Some(EngineSpec::Simulator {
                 preset: draft.preset.clone(),
             });
+        }
+        if let Some(name) = draft.endpoint.managed_name() {
+            return Some(EngineSpec::Managed { name: name.into() });
         }
         self.endpoint("engine", &draft.endpoint)
             .map(EngineSpec::Endpoint)
@@ -267,7 +277,7 @@ impl Reader {
     }
 
     fn configurations(&mut self, draft: &Draft) -> Option<Vec<ConfigurationSpec>> {
-        let read = |(index, it)| self.configuration(index, it, draft.is_simulated());
+        let read = |(index, it)| self.configuration(index, it, draft);
         // Collected first, so that every configuration tells its errors.
         let all: Vec<Option<ConfigurationSpec>> =
             draft.configurations.iter().enumerate().map(read).collect();
@@ -278,27 +288,31 @@ impl Reader {
         &mut self,
         index: usize,
         draft: &ConfigurationDraft,
-        simulated: bool,
+        study: &Draft,
     ) -> Option<ConfigurationSpec> {
         let field = format!("configurations[{index}]");
         let name = draft.name.trim().to_owned();
-        if simulated {
+        if study.is_simulated() {
             return Some(ConfigurationSpec {
                 name,
                 knobs: typed_knobs(&draft.knobs),
                 ..ConfigurationSpec::default()
             });
         }
-        let knobs = self.pairs(
+        let declared = self.pairs(
             &format!("{field}.knobs"),
             &draft.declared,
             '=',
             "name=value",
         );
         let turn = self.turn(&format!("{field}.turn"), draft);
+        let mut knobs = typed_knobs(&declared?);
+        if study.is_managed() {
+            knobs.extend(typed_knobs(&draft.knobs));
+        }
         Some(ConfigurationSpec {
             name,
-            knobs: typed_knobs(&knobs?),
+            knobs,
             turn: turn?,
             ..ConfigurationSpec::default()
         })
@@ -306,7 +320,10 @@ impl Reader {
 
     fn turn(&mut self, field: &str, draft: &ConfigurationDraft) -> Option<Turn> {
         match draft.way.as_str() {
-            "other_endpoint" => self.endpoint(field, &draft.other).map(Turn::OtherEndpoint),
+            "other_endpoint" => match draft.other.managed_name() {
+                Some(name) => Some(Turn::Managed { name: name.into() }),
+                None => self.endpoint(field, &draft.other).map(Turn::OtherEndpoint),
+            },
             "pause" => Some(Turn::Pause {
                 instruction: draft.instruction.trim().to_owned(),
             }),

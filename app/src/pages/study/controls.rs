@@ -207,7 +207,7 @@ fn instruction(study: &StudyView) -> Option<String> {
             "{instruction} (for “{}”), then press Continue.",
             spec.name
         )),
-        Turn::AsIs | Turn::OtherEndpoint(_) => None,
+        Turn::AsIs | Turn::OtherEndpoint(_) | Turn::Managed { .. } => None,
     }
 }
 

@@ -255,6 +255,9 @@ fn engine(spec: &StudySpec) -> String {
             "built-in simulator, preset {preset}: nothing here was measured on a real engine"
         ),
         EngineSpec::Endpoint(endpoint) => format!("{} ({})", endpoint.model, endpoint.api.name()),
+        EngineSpec::Managed { name } => {
+            format!("{name}, started by the studio for each configuration")
+        }
     }
 }
 

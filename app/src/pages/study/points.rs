@@ -149,8 +149,9 @@ fn cells(row: &Row) -> Html {
 fn numbers(point: &PointView) -> Html {
     let Some(summary) = &point.summary else {
         return html!(
-            r#"<td colspan="15" data-label="state">{}</td>"#,
-            badge(point_word(point.state))
+            r#"<td colspan="15" data-label="state">{} {}</td>"#,
+            badge(point_word(point.state)),
+            point.problem.as_deref().unwrap_or_default()
         );
     };
     let above = match &summary.capacity {

@@ -27,7 +27,23 @@ pub struct EndpointDraft {
     pub proxy: String,
 }
 
+/// What stands where an engine that the studio starts has no URL yet.
+const MANAGED: &str = "managed:";
+
 impl EndpointDraft {
+    /// An engine that the studio starts, by its name.
+    pub fn managed(name: &str) -> Self {
+        Self {
+            url: format!("{MANAGED}{name}"),
+            ..Self::default()
+        }
+    }
+
+    /// The name of an engine that the studio starts.
+    pub fn managed_name(&self) -> Option<&str> {
+        self.url.strip_prefix(MANAGED)
+    }
+
     /// How it is reached.
     pub fn connection(&self) -> Connection {
         Connection {

@@ -47,6 +47,8 @@ fn spec(
         drain_ms: 60_000,
         ramp_in_ms: 0,
         tokenizer: None,
+        on_failure: OnFailure::Stop,
+        factorial: false,
     }
 }
 

@@ -1,0 +1,107 @@
+//! From the start of an engine to its first token: what says that it is well is believed once it has given one.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::process::{Launch, Managed};
+use super::{LaunchError, NotStarted, why};
+use crate::address;
+use crate::probe::Asker;
+
+/// An engine that starts is asked so often whether it is well.
+const LOOK: Duration = Duration::from_millis(100);
+/// One such question may take so long.
+const ANSWER: Duration = Duration::from_secs(10);
+/// Whether something listens is known after so long.
+const KNOCK: Duration = Duration::from_secs(2);
+/// Lines of the log that are read for a reason.
+const READ: usize = 400;
+
+/// Starts an engine and waits until it gives a token. What does not get so far is ended, with all that it started.
+pub async fn start(launch: &Launch, give_up: &CancellationToken) -> Result<Managed, NotStarted> {
+    refuse_taken_port(launch).await?;
+    let mut engine = Managed::spawn(launch)?;
+    let outcome = tokio::select! {
+        outcome = until_ready(launch) => outcome,
+        exit = engine.ended() => Err(LaunchError::Exited {
+            exit,
+            why: why(exit, &engine.last_lines(READ)),
+            after: engine.age(),
+        }),
+        () = give_up.cancelled() => Err(LaunchError::GivenUp),
+    };
+    match outcome {
+        Ok(()) => {
+            engine.startup = engine.age();
+            Ok(engine)
+        }
+        Err(cause) => {
+            let log = engine.stop().await.log;
+            Err(NotStarted { cause, log })
+        }
+    }
+}
+
+/// Whoever answers there already would be measured in the engine's place.
+async fn refuse_taken_port(launch: &Launch) -> Result<(), LaunchError> {
+    let base = launch.endpoint.url.clone();
+    let found = tokio::task::spawn_blocking(move || {
+        let url = Url::parse(&base).ok()?;
+        let addresses = address::resolve(&url).ok()?;
+        let taken = |to: &SocketAddr| TcpStream::connect_timeout(to, KNOCK).is_ok();
+        addresses.iter().find(|to| taken(to)).map(SocketAddr::port)
+    });
+    match found.await {
+        Ok(Some(port)) => Err(LaunchError::PortInUse { port }),
+        _ => Ok(()),
+    }
+}
+
+async fn until_ready(launch: &Launch) -> Result<(), LaunchError> {
+    let until = Instant::now() + launch.limit;
+    let asker = Asker::made(&launch.endpoint, launch.wire.clone(), ANSWER).await;
+    let asker = asker.map_err(LaunchError::Endpoint)?;
+    while !asker.is_well(&launch.health, ANSWER).await {
+        if until < Instant::now() {
+            return Err(LaunchError::Silent {
+                path: launch.health.clone(),
+                waited: launch.limit,
+            });
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    first_token(launch, until).await
+}
+
+/// Asks for a few tokens until some come.
+async fn first_token(launch: &Launch, until: Instant) -> Result<(), LaunchError> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let given =
+            crate::probe::gives_token(&launch.endpoint, launch.wire.clone(), left.max(ANSWER))
+                .await;
+        match given {
+            Ok(true) => return Ok(()),
+            Ok(false) if Instant::now() < until => tokio::time::sleep(LOOK).await,
+            Ok(false) => {
+                return Err(LaunchError::NoToken {
+                    waited: launch.limit,
+                });
+            }
+            Err(crate::probe::TrialError::Endpoint(cause)) => {
+                return Err(LaunchError::Endpoint(cause));
+            }
+            Err(cause) => return Err(LaunchError::Refused(cause)),
+        }
+    }
+}
+
+/// A port of this machine that nothing listens on now.
+pub fn free_port() -> Result<u16, LaunchError> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LaunchError::NoPort)?;
+    let address = listener.local_addr().map_err(LaunchError::NoPort)?;
+    Ok(address.port())
+}

@@ -1,0 +1,269 @@
+//! What is known of a configuration's engine: what it reports, what the studio set, what a person declared.
+
+use app::studio::{LiveEvent, PointState, SIMULATOR};
+use load::Probe;
+use measure::knobs::{Fact, Facts, KnobValue, Knobs, MUST_BE_TOLD, SEEN, Source};
+use measure::study::{ConfigurationSpec, Endpoint};
+
+use super::run::{Halt, Run};
+use crate::store::FactsChange;
+use crate::studio::engines::{engine_words, search_text};
+
+impl Run<'_> {
+    /// Records what the configuration's engine is. Finished points must have been measured on the same.
+    pub(super) async fn record_facts(
+        &mut self,
+        configuration: u32,
+        facts: Facts,
+    ) -> Result<(), Halt> {
+        let measured = self.model.points.iter().any(|point| {
+            point.configuration == configuration && point.state == PointState::Finished
+        });
+        let Some(stored) = self.model.configurations.get_mut(configuration as usize) else {
+            return Ok(());
+        };
+        if let Some(change) = changed(&stored.facts, &facts).filter(|_| measured) {
+            return Err(Halt::Failed(change));
+        }
+        if !measured {
+            stored.cache_cold = None;
+        }
+        stored.facts = facts;
+        self.tell_facts(configuration).await
+    }
+
+    /// Stores and announces what the model knows of a configuration.
+    pub async fn tell_facts(&mut self, configuration: u32) -> Result<(), Halt> {
+        let Some(stored) = self.model.configurations.get(configuration as usize) else {
+            return Ok(());
+        };
+        let (study, facts, cache_cold) =
+            (self.model.study.id, stored.facts.clone(), stored.cache_cold);
+        let named = match self.parts.store.study(study).await? {
+            Some((fresh, _)) if configuration == 0 => {
+                let engine = engine_words(&fresh.spec, &facts);
+                let search = search_text(&fresh.spec, &fresh.tags, &engine);
+                Some((engine, search))
+            }
+            _ => None,
+        };
+        let named = named
+            .as_ref()
+            .map(|(engine, search)| (engine.as_str(), search.as_str()));
+        let event = LiveEvent::Facts {
+            configuration,
+            facts: facts.clone(),
+            cache_cold,
+        };
+        let change = FactsChange {
+            study,
+            configuration,
+            facts: &facts,
+            cache_cold,
+            named,
+            event: &event,
+        };
+        let number = self.parts.store.record_facts(&change).await?;
+        self.announce(number, event);
+        Ok(())
+    }
+}
+
+/// A knob that the engine reports must be as the configuration declares it: a restart may have been forgotten.
+pub(super) fn check_declared(spec: &ConfigurationSpec, probe: &Probe) -> Result<(), Halt> {
+    for (name, declared) in &spec.knobs {
+        let reported = probe.facts.get(&format!("knob:{name}"));
+        // SGLang's flags are written with dashes, its report with underscores.
+        let dashed = || probe.facts.get(&format!("knob:{}", name.replace('_', "-")));
+        let Some(fact) = reported.or_else(dashed) else {
+            continue;
+        };
+        let (reported, declared) = (knob_text(&fact.value), knob_text(&declared.to_string()));
+        if reported != declared {
+            return Err(Halt::Failed(format!(
+                "The engine reports {name} {reported}, but the configuration {} declares {declared}. Restart the engine so, then resume the study.",
+                spec.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A knob's value as one spelling: engines write `True`, people `on`.
+fn knob_text(value: &str) -> String {
+    KnobValue::from(value.to_lowercase().as_str()).to_string()
+}
+
+/// Everything known of a configuration: what the engine reports, what the studio set, what a person declared.
+pub(super) fn facts(
+    spec: &ConfigurationSpec,
+    endpoint: &Endpoint,
+    probe: Probe,
+    set: &Knobs,
+) -> Facts {
+    let Probe {
+        engine,
+        version,
+        models,
+        facts: mut all,
+        ..
+    } = probe;
+    for (name, fact) in &mut all {
+        if name.starts_with("knob:") {
+            fact.value = knob_text(&fact.value);
+        }
+    }
+    let simulated = engine == SIMULATOR;
+    let mut tell = |name: &str, value: String, source| {
+        all.entry(name.to_owned()).or_insert(Fact { value, source });
+    };
+    let known = if models.contains(&endpoint.model) {
+        Source::Engine
+    } else {
+        Source::Declared
+    };
+    tell("model", endpoint.model.clone(), known);
+    if simulated {
+        let preset = "none: simulated".to_owned();
+        tell("hardware", preset.clone(), Source::Engine);
+        tell("quantization", preset, Source::Engine);
+    }
+    if engine != "unknown" {
+        tell("engine", engine, Source::Engine);
+    }
+    let connection = endpoint.connection.words();
+    if !connection.is_empty() {
+        tell("connection", connection, Source::Engine);
+    }
+    if let Some(version) = version {
+        tell("version", version, Source::Engine);
+    }
+    for (name, value) in set {
+        tell(
+            &format!("knob:{name}"),
+            knob_text(&value.to_string()),
+            Source::Engine,
+        );
+    }
+    for (name, value) in &spec.knobs {
+        tell(
+            &format!("knob:{name}"),
+            knob_text(&value.to_string()),
+            Source::Declared,
+        );
+    }
+    for (name, value) in &spec.declared {
+        tell(name, value.trim().to_owned(), Source::Declared);
+    }
+    for name in MUST_BE_TOLD {
+        tell(name, "unknown".to_owned(), Source::Unknown);
+    }
+    all
+}
+
+/// Adds what is known from elsewhere: what was only declared gives way to what anybody knows.
+pub(super) fn take_fact(facts: &mut Facts, name: String, fact: Fact) {
+    let is_known = |it: &Fact| it.source != Source::Unknown;
+    if fact.source == Source::Declared && facts.get(&name).is_some_and(is_known) {
+        return;
+    }
+    facts.insert(name, fact);
+}
+
+/// In what an engine is no longer the one that finished points were measured on.
+fn changed(before: &Facts, now: &Facts) -> Option<String> {
+    let settings = before.iter().filter(|(name, _)| !name.starts_with(SEEN));
+    let told = |fact: &Fact| fact.source == Source::Engine;
+    let (name, old, new) = settings.into_iter().find_map(|(name, old)| {
+        let new = now.get(name)?;
+        let differs = told(old) && told(new) && new.value != old.value;
+        differs.then_some((name, &old.value, &new.value))
+    })?;
+    Some(format!(
+        "The engine changed since its finished points were measured: {name} was {old} and is {new} now. Restart it as it was, or launch a new study."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::study::Api;
+
+    use super::*;
+
+    fn known(pairs: &[(&str, &str)]) -> Facts {
+        pairs
+            .iter()
+            .map(|(name, value)| {
+                (
+                    (*name).to_owned(),
+                    Fact {
+                        value: (*value).to_owned(),
+                        source: Source::Engine,
+                    },
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_engine_that_changed_is_another() {
+        let before = known(&[("version", "1"), ("model", "m")]);
+        assert_eq!(changed(&before, &before), None);
+        assert!(
+            changed(&before, &known(&[("version", "2")]))
+                .is_some_and(|text| text.contains("version was 1 and is 2"))
+        );
+    }
+
+    #[test]
+    fn a_knob_has_one_spelling() {
+        for (value, text) in [
+            ("True", "on"),
+            ("off", "off"),
+            ("0.90", "0.9"),
+            ("64", "64"),
+            ("FP8", "fp8"),
+        ] {
+            assert_eq!(knob_text(value), text);
+        }
+    }
+
+    #[test]
+    fn what_the_engine_reports_outweighs_what_a_person_says() {
+        let spec = ConfigurationSpec {
+            name: "x".into(),
+            knobs: [("max-num-seqs".to_owned(), "4".into())].into(),
+            declared: [
+                ("hardware".to_owned(), " 1x L4 ".to_owned()),
+                ("engine".to_owned(), "mine".to_owned()),
+            ]
+            .into(),
+            ..ConfigurationSpec::default()
+        };
+        let mut endpoint = Endpoint::new("", Api::OpenAiChat, "m");
+        endpoint.connection.http2 = true;
+        let reported = known(&[("knob:max-num-seqs", "8")]);
+        let probe = Probe {
+            engine: "vLLM".into(),
+            version: None,
+            models: vec!["m".into()],
+            facts: reported,
+            has_metrics: false,
+            can_reset_cache: false,
+        };
+        let facts = facts(&spec, &endpoint, probe, &Knobs::new());
+        assert_eq!(
+            facts["knob:max-num-seqs"],
+            Fact {
+                value: "8".into(),
+                source: Source::Engine
+            }
+        );
+        assert_eq!(facts["engine"].value, "vLLM");
+        assert_eq!(facts["connection"].value, "HTTP/2");
+        let declared = |name: &str| (facts[name].value.as_str(), facts[name].source);
+        assert_eq!(declared("hardware"), ("1x L4", Source::Declared));
+        assert_eq!(declared("version"), ("unknown", Source::Unknown));
+        assert_eq!(declared("quantization"), ("unknown", Source::Unknown));
+    }
+}
