@@ -13,7 +13,7 @@ pub(super) struct SimArgs {
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 8100)]
     port: u16,
-    /// How fast the simulated engine is
+    /// Which model on which device is simulated; docs/simulator.md says what each is made of
     #[arg(long, default_value = sim::PRESETS[0], value_parser = clap::builder::PossibleValuesParser::new(sim::PRESETS))]
     preset: String,
     /// A knob, named as vLLM names its flag: enable-prefix-caching=on (again for more)
