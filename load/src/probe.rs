@@ -173,12 +173,6 @@ impl Asker {
         Ok(Answer { status, body })
     }
 
-    /// Whether a path answers that all is well.
-    pub(crate) async fn is_well(&self, path: &str, limit: Duration) -> bool {
-        let asked = self.ask(Method::GET, path.trim_start_matches('/'));
-        matches!(tokio::time::timeout(limit, asked).await, Ok(Ok(answer)) if answer.is_ok())
-    }
-
     /// The URL of a path, which may have a query.
     fn url(&self, path: &str) -> Result<Url, AddressError> {
         let (path, query) = path

@@ -11,6 +11,7 @@ pub(crate) mod folder; // files that workloads name
 pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
+mod rows; // studies in a list
 mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
@@ -141,56 +142,6 @@ impl LocalStudio {
         };
         self.live.announce(id, Some(number), event);
         Ok(true)
-    }
-
-    async fn row(&self, study: StoredStudy) -> Result<StudyRow, StudioError> {
-        let configurations = self
-            .store
-            .configurations(study.id)
-            .await
-            .map_err(internal)?;
-        let (points_finished, points) =
-            self.store.count_points(study.id).await.map_err(internal)?;
-        let headline = |ceilings: &Option<String>| {
-            ceilings
-                .as_deref()
-                .and_then(|text| serde_json::from_str::<views::Ceilings>(text).ok()?.0)
-        };
-        let names = study
-            .spec
-            .configurations
-            .iter()
-            .map(|spec| spec.name.clone());
-        let ceilings = names
-            .zip(configurations.iter().map(|it| headline(&it.ceilings)))
-            .collect();
-        let sessions = study.spec.workload.is_multi_turn();
-        let configurations = configurations.iter().map(|it| it.id).collect();
-        let StoredStudy {
-            id,
-            spec,
-            state,
-            tags,
-            simulated,
-            engine,
-            created_ms,
-            ..
-        } = study;
-        Ok(StudyRow {
-            id,
-            name: spec.name,
-            state,
-            simulated,
-            tags,
-            engine,
-            slo: spec.slo,
-            configurations,
-            ceilings,
-            sessions,
-            points_finished,
-            points,
-            created_ms,
-        })
     }
 }
 

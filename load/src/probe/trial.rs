@@ -169,6 +169,12 @@ fn judge(record: &RequestRecord, quirks: Quirks, key: Option<&str>) -> Result<Ve
 }
 
 impl Asker {
+    /// Whether a path answers that all is well.
+    pub(crate) async fn is_well(&self, path: &str, limit: Duration) -> bool {
+        let asked = self.ask(Method::GET, path.trim_start_matches('/'));
+        matches!(tokio::time::timeout(limit, asked).await, Ok(Ok(answer)) if answer.is_ok())
+    }
+
     async fn try_once(
         &self,
         endpoint: &Endpoint,
