@@ -51,6 +51,13 @@ impl StudioError {
     }
 }
 
+/// A point's evidence as the page shows it; nothing where there is none.
+#[cfg(feature = "ssr")]
+async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -> Answer<String> {
+    let evidence = studio.evidence(OWNER, point).await?;
+    Ok(evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it)))
+}
+
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
 macro_rules! functions {
     ($(
@@ -84,6 +91,9 @@ functions! {
 
     /// One study.
     "study" fn get_study(id: Uuid) -> StudyView { |studio| studio.study(OWNER, id) }
+
+    /// What was seen beside a point's requests, drawn by the server, so that no browser needs to.
+    "evidence" fn get_evidence(point: Uuid) -> String { |studio| drawn(studio, point) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }

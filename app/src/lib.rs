@@ -14,6 +14,8 @@ pub mod api; // server functions: the door as the browser sees it
 pub mod axis; // where on an axis a value lies
 pub mod browser; // what the browser lends
 pub mod chart; // what a chart shows, before anybody draws it
+#[cfg(feature = "ssr")]
+pub mod evidence; // what was seen beside a point, drawn by the server
 pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
 #[cfg(test)]

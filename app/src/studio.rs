@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use measure::certificate::Certificate;
 use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
 use measure::curve::Ceiling;
+use measure::evidence::Evidence;
 use measure::knobs::{Comparability, Facts};
 use measure::slo::{Judgement, Slo};
 use measure::study::{
@@ -510,6 +511,8 @@ pub trait Studio: Send + Sync {
     ) -> Result<Vec<StudyRow>, StudioError>;
     /// One study.
     async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
+    /// What was seen beside a point's requests; none of points before there was any.
+    async fn evidence(&self, actor: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -10,6 +10,8 @@ pub mod dialect;
 pub mod ndjson;
 #[path = "../../load/src/sse.rs"]
 pub mod sse;
+#[path = "../../load/src/scrape/text.rs"]
+pub mod text;
 
 use std::time::Duration;
 
@@ -46,6 +48,27 @@ pub fn ndjson(input: &[u8]) {
         decoder.finish(&mut |event| seen.push(named(event)));
         seen
     });
+}
+
+/// An engine's metrics page: what is read of it, written down again, is read alike.
+pub fn metrics(input: &[u8]) {
+    let page = String::from_utf8_lossy(input);
+    for sample in text::samples(&page).flatten() {
+        assert!(!sample.name.is_empty() && !sample.name.contains(['{', '"', ' ']));
+        let labels: Vec<(String, String)> =
+            sample.labels().map(|(name, value)| (name.to_owned(), value.into_owned())).collect();
+        let quoted = |text: &str| {
+            text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+        };
+        let written: Vec<String> =
+            labels.iter().map(|(name, value)| format!("{name}=\"{}\"", quoted(value))).collect();
+        let line = format!("{}{{{}}} {:?}", sample.name, written.join(","), sample.value);
+        let again = text::samples(&line).next().expect("a line").expect("a sample");
+        let read: Vec<(String, String)> =
+            again.labels().map(|(name, value)| (name.to_owned(), value.into_owned())).collect();
+        assert_eq!((again.name, read), (sample.name, labels), "{line}");
+        assert!(again.value == sample.value || (again.value.is_nan() && sample.value.is_nan()));
+    }
 }
 
 fn named(event: Event<'_>) -> (u8, Vec<u8>) {

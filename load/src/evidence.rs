@@ -85,7 +85,7 @@ async fn sample(lags: Arc<Mutex<Vec<u32>>>, mut over: watch::Receiver<()>) {
 }
 
 /// CPU time of the whole process so far.
-fn process_cpu() -> Duration {
+pub(crate) fn process_cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(
         time.tv_sec.unsigned_abs(),

@@ -4,6 +4,7 @@
 //! to stop it, and gives back one record per scheduled request. Read the modules in this order.
 
 pub mod address; // where load may go
+pub mod beside; // what is looked at beside a point
 pub mod catalogue; // which settings an engine has
 mod chunked; // how a body ends
 mod client; // HTTP beside the load
@@ -14,6 +15,8 @@ pub mod engine; // a client for one endpoint
 mod evidence; // what the client sees of itself
 mod exchange; // one request and its response
 mod fault; // what it means that an exchange broke off
+mod gpu; // GPUs, where there are any
+mod host; // who uses this host
 mod http1; // the hot path
 pub mod launch; // an engine that the studio starts itself
 mod limits; // what this machine allows
@@ -25,9 +28,12 @@ pub mod probe; // what is behind a URL
 pub mod progress; // what a watcher sees
 pub mod prompts; // prompts and bodies, from a seed
 mod ready; // readiness of file descriptors
+mod rtt; // the way to the engine
 pub mod runner; // one point
+pub mod scrape; // what the engine tells of itself
 mod session; // turns that follow each other
 mod shard; // the threads that make the load
+mod sharing; // what requests share
 mod socket; // when bytes arrive
 pub mod sse; // bytes to events
 mod starts; // each arrival at its moment
@@ -37,6 +43,7 @@ pub mod tokens; // how long is a text
 mod vigil; // when a request is given up
 mod warmup; // before the clock
 
+pub use beside::{Beside, BesideSpec};
 pub use engine::{Engine, EngineError, EngineOptions, Key, Wire};
 pub use plan::{
     Body, InputTokens, LengthSource, Made, PlannedRequest, PlannedSession, PointPlan, RequestId,
@@ -46,4 +53,6 @@ pub use probe::{NoModels, Probe, ProbeError, TrialError, probe, quirks, reset_pr
 pub use progress::{Observer, Progress};
 pub use prompts::{Inspected, PointSpec, PromptError, inspect, kind_of, plan_point};
 pub use runner::{PointError, PointRun, run_point};
+pub use scrape::Begun;
+pub use sharing::Sharing;
 pub use tls::{TlsError, Trust};

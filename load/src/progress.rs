@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::time::Instant;
 
 use measure::units::Nanos;
 
@@ -34,6 +35,9 @@ pub struct Progress {
 pub trait Observer: Send + Sync {
     /// A new picture, about four times a second and once at the end.
     fn progress(&self, now: Progress);
+
+    /// The warm-up is over, and the point's clock starts at this moment.
+    fn began(&self, _zero: Instant) {}
 }
 
 /// Nobody watches.

@@ -142,6 +142,7 @@ pub async fn run_point(
     prepare(engine, &plan, streams, &stop).await?;
     let (drain, started_unix_ms) = (plan.drain, unix_ms(SystemTime::now() + LEAD));
     let point = Arc::new(begin(engine, plan));
+    watch.began(point.clock.instant(Nanos::ZERO));
     let evidence = Watch::start(&engine.shards);
     let running = Running::start(&engine.shards, &point, streams);
     let (ran, stopped) = follow(running, &point, watch.as_ref(), &stop, drain).await?;

@@ -15,8 +15,8 @@ mod reads; // did the client read in time
 
 pub use reads::Reads;
 
-/// The certificate's verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The certificate's verdict, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Innocence {
     /// The client added nothing that matters.
@@ -140,6 +140,23 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
         coalesced_reads: records.iter().map(|record| record.coalesced_reads).sum(),
         reads,
         client,
+    }
+}
+
+impl Certificate {
+    /// With what was found beside the requests: the worst verdict counts, and its reason stands first.
+    pub fn with(mut self, findings: Vec<(Innocence, String)>) -> Self {
+        for (innocence, reason) in findings {
+            let place = match innocence {
+                // Behind the reasons that are as grave.
+                Innocence::Void if self.innocence == Innocence::Void => 1,
+                Innocence::Void => 0,
+                _ => self.reasons.len(),
+            };
+            self.reasons.insert(place.min(self.reasons.len()), reason);
+            self.innocence = self.innocence.max(innocence);
+        }
+        self
     }
 }
 

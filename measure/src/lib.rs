@@ -9,6 +9,7 @@ pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points
 pub mod decimal; // numbers as people write them
+pub mod evidence; // what was seen beside the requests
 pub mod fidelity; // did the engine do what it was asked
 pub mod knobs; // engine settings and what differs between two configurations
 pub mod order; // things in order of a number

@@ -54,6 +54,8 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(events::events))
         .routes(routes!(points::scores))
         .routes(routes!(points::records))
+        .routes(routes!(points::evidence))
+        .routes(routes!(points::metrics))
         .routes(routes!(shares::list, shares::create))
         .routes(routes!(shares::revoke));
     all.routes(routes!(engines::probe))

@@ -66,6 +66,15 @@ pub struct ServeArgs {
     /// Address under which people reach this studio, for links: <https://studio.example>
     #[arg(long, value_name = "URL")]
     pub public_url: Option<Url>,
+    /// A DCGM exporter on an engine's host, whose GPUs are then looked at while that engine is measured:
+    /// <http://gpu-box:9400/metrics> (again for more). GPUs of this machine need none
+    #[arg(
+        long,
+        env = "GOODPUT_GPU_METRICS",
+        value_name = "URL",
+        value_delimiter = ','
+    )]
+    pub gpu_metrics: Vec<Url>,
 }
 
 /// Where studies are kept, checked.
@@ -109,6 +118,8 @@ pub struct Config {
     pub trust_forwarded: bool,
     /// How people reach it.
     pub public_url: Option<Url>,
+    /// DCGM exporters on engines' hosts.
+    pub gpu_metrics: Vec<Url>,
 }
 
 /// Why arguments make no configuration.
@@ -143,6 +154,11 @@ pub enum ConfigError {
     /// Links need http or https.
     #[error("--public-url must be http:// or https:// with a host, got {0}")]
     PublicUrl(Url),
+    /// So do exporters.
+    #[error(
+        "--gpu-metrics must be http:// or https:// with a host, such as http://gpu-box:9400/metrics, got {0}"
+    )]
+    GpuMetrics(Url),
     /// A host name with a port, a scheme or blanks.
     #[error("--allow-host takes a bare host name, such as studio.example, got {0:?}")]
     AllowHost(String),
@@ -195,6 +211,7 @@ impl ServeArgs {
             allow_host,
             trust_forwarded,
             public_url,
+            gpu_metrics,
         } = self;
         let bind = parse_bind(&bind)?;
         let given = match token_file {
@@ -208,6 +225,9 @@ impl ServeArgs {
         };
         if let Some(url) = public_url.as_ref().filter(|url| !is_web(url)) {
             return Err(ConfigError::PublicUrl(url.clone()));
+        }
+        if let Some(bad) = gpu_metrics.iter().find(|url| !is_web(url)) {
+            return Err(ConfigError::GpuMetrics(bad.clone()));
         }
         if let Some(bad) = allow_host.iter().find(|name| !is_host_name(name)) {
             return Err(ConfigError::AllowHost(bad.clone()));
@@ -223,6 +243,7 @@ impl ServeArgs {
             allow_hosts: allow_host,
             trust_forwarded,
             public_url,
+            gpu_metrics,
         })
     }
 }
@@ -240,6 +261,7 @@ impl Config {
             allow_hosts: Vec::new(),
             trust_forwarded: false,
             public_url: None,
+            gpu_metrics: Vec::new(),
         }
     }
 }

@@ -99,6 +99,7 @@ impl Serving {
             may_start_engines: matches!(config.access, config::Access::Open)
                 || registry.token_may_start_engines,
             registry,
+            exporters: config.gpu_metrics.clone(),
         };
         let studio = LocalStudio::open(settings)
             .await

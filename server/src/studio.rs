@@ -3,6 +3,7 @@
 
 pub(crate) mod added; // was it added on purpose
 pub(crate) mod compare; // configurations side by side
+mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
 pub(crate) mod engines; // who is behind a URL
@@ -25,6 +26,7 @@ use app::studio::{
     StudyView,
 };
 use async_trait::async_trait;
+use measure::evidence::Evidence;
 use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
 use uuid::Uuid;
@@ -72,23 +74,6 @@ impl LocalStudio {
     /// The one folder that holds data sets.
     pub fn datasets_dir(&self) -> PathBuf {
         self.data_dir.join(launch::DATASETS)
-    }
-
-    /// A point's scores: the versioned block of columns that browsers read.
-    pub async fn scores(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
-        let found = self.store.scores(point).await.map_err(internal)?;
-        found
-            .map(|(_, scores)| scores)
-            .ok_or_else(|| missing("finished point"))
-    }
-
-    /// A point's records, as the Parquet file that is stored.
-    pub async fn records_parquet(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
-        self.store
-            .records(point)
-            .await
-            .map_err(internal)?
-            .ok_or_else(|| missing("finished point"))
     }
 
     /// A setting of the studio itself, such as the hash of its access token.
@@ -166,6 +151,10 @@ impl Studio for LocalStudio {
             (view.state, view.problem, view.remaining_ms) = (state, Some(problem), None);
         }
         Ok(view)
+    }
+
+    async fn evidence(&self, _: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError> {
+        self.store.evidence(point).await.map_err(internal)
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -3,6 +3,7 @@
 //! A study that ends badly keeps its finished points; what was under load is measured anew, whole, when it resumes.
 //! Nothing is retried by itself: half a measurement is none.
 
+mod around; // what surrounds a point
 mod control; // how others reach a running study
 mod ending; // how a study ends, and that it is kept
 mod facts; // what is known of an engine
@@ -27,6 +28,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
+use url::Url;
 use uuid::Uuid;
 
 use crate::live::LiveHub;
@@ -63,6 +65,8 @@ pub(crate) struct Parts {
     pub may_start_engines: bool,
     /// Puts interrupted studies back in the queue at the start.
     pub resume_interrupted: bool,
+    /// DCGM exporters on engines' hosts.
+    pub exporters: Vec<Url>,
     /// The data directory stays taken as long as something is measured.
     pub _lock: Arc<File>,
 }

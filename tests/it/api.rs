@@ -75,6 +75,16 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
         records.body.starts_with(b"PAR1")
             && records.header("content-disposition").contains("attachment")
     );
+    let evidence = edge.get(&format!("/api/v1/points/{point}/evidence")).await;
+    fits::<schema::Evidence>(&evidence.json());
+    let pages = edge.get(&format!("/api/v1/points/{point}/metrics")).await;
+    assert_eq!(pages.header("content-type"), "application/zstd");
+    let zstandard = [0x28, 0xb5, 0x2f, 0xfd];
+    assert!(pages.body.starts_with(&zstandard), "{:?}", pages.status);
+    let page = edge
+        .get(&format!("/studies/{}/points/{point}", view.id))
+        .await;
+    assert!(page.text().contains("What the engine said meanwhile"));
 
     let ids: Vec<String> = view
         .configurations

@@ -6,6 +6,7 @@ mod bench; // goodput bench
 #[cfg(feature = "browser")]
 mod browser; // what a person sees, in a real Chromium
 mod cli; // the rest of the command line
+mod evidence; // what is seen beside a point
 mod fields; // what requests say
 mod honesty; // every failure is told, and told rightly
 mod launch; // engines as processes

@@ -5,6 +5,7 @@ use load::tokens::Counted;
 use load::{LengthSource, Made};
 use measure::arrival::{Arrival, discipline};
 use measure::certificate::certify;
+use measure::evidence::{Evidence, Seen};
 use measure::score::{Score, encode};
 use measure::slo::judge;
 use measure::study::StudySpec;
@@ -77,6 +78,8 @@ async fn finish(store: &Store, study: Uuid, point: &StoredPoint) -> Result<u64, 
         made: &made,
         scores: &encode(&scores),
         records: &to_parquet(&records).expect("written"),
+        evidence: Some(&Evidence::of(&Seen::default(), &records, &[], None)),
+        metrics: Some(b"pages"),
         ceilings: &(None, None),
         event: &an_event(StudyState::Running),
     };
@@ -238,6 +241,15 @@ async fn a_points_data_come_back() {
         let point = store.points(study).await?[0].clone();
         begin(&store, study, &point).await?;
         finish(&store, study, &point).await?;
+        let evidence = store.evidence(point.id).await?.expect("evidence");
+        assert_eq!(
+            evidence,
+            Evidence::of(&Seen::default(), &records(20, 30), &[], None)
+        );
+        assert_eq!(
+            store.metrics(point.id).await?.as_deref(),
+            Some(&b"pages"[..])
+        );
         let (owner, scores) = store.scores(point.id).await?.expect("scores");
         assert_eq!((owner, measure::score::decode(&scores)?.len()), (study, 20));
         let parquet = store.records(point.id).await?.expect("records");
@@ -409,6 +421,43 @@ async fn the_database_of_a_newer_version_is_refused() {
         let error = Store::open(&place.database).await.expect_err("refused");
         assert!(matches!(error, OpenError::Newer { migration: 9999, .. }), "{error}");
         assert!(error.to_string().contains("newer version of goodput"), "{error}");
+        Ok(())
+    })
+    .await;
+}
+
+/// A migration may be released while a database has one that was written later.
+#[tokio::test]
+async fn the_latest_migrations_apply_in_whatever_order_they_come() {
+    on_each_database(async |place| {
+        let folder = match &place.database {
+            Database::Sqlite(_) => "sqlite",
+            Database::Postgres(_) => "postgres",
+        };
+        let folder = format!("{}/../migrations/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let mut files: Vec<_> = std::fs::read_dir(folder)?
+            .map(|file| file.map(|file| file.path()))
+            .collect::<Result<_, _>>()?;
+        files.sort();
+        let (old, mut new): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.as_ref() < "0004"
+        });
+        new.reverse();
+        for file in old.into_iter().chain(new) {
+            let text = sqlx::AssertSqlSafe(std::fs::read_to_string(&file)?);
+            match &place.database {
+                Database::Sqlite(path) => {
+                    let url = format!("sqlite://{}?mode=rwc", path.display());
+                    let mut connection = sqlx::SqliteConnection::connect(&url).await?;
+                    sqlx::raw_sql(text).execute(&mut connection).await?;
+                }
+                Database::Postgres(url) => {
+                    let mut connection = sqlx::PgConnection::connect(url).await?;
+                    sqlx::raw_sql(text).execute(&mut connection).await?;
+                }
+            }
+        }
         Ok(())
     })
     .await;

@@ -42,7 +42,7 @@ async fn until(
     bail!("not in time: {:?}", studio.study(&ME, id).await?.state)
 }
 
-async fn until_state(
+pub async fn until_state(
     studio: &LocalStudio,
     id: Uuid,
     state: StudyState,
@@ -295,6 +295,7 @@ async fn a_data_directory_that_cannot_be_written_says_so() {
         resume_interrupted: false,
         registry: Default::default(),
         may_start_engines: true,
+        exporters: Vec::new(),
     };
     let refused = LocalStudio::open(settings).await.err().expect("refused");
     assert!(

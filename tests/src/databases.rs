@@ -39,6 +39,7 @@ impl Place {
             resume_interrupted: false,
             registry: Default::default(),
             may_start_engines: true,
+            exporters: Vec::new(),
         }
     }
 }

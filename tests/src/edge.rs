@@ -88,6 +88,7 @@ impl OnEdge {
             resume_interrupted: false,
             registry: Default::default(),
             may_start_engines: true,
+            exporters: config.gpu_metrics.clone(),
         };
         std::fs::create_dir_all(&config.store.data_dir)?;
         let studio = LocalStudio::open(settings).await?;

@@ -12,7 +12,7 @@ use measure::summary::{Capacity, Summary};
 use uuid::Uuid;
 
 use super::study::uuid_param;
-use crate::api::get_study;
+use crate::api::{get_evidence, get_study};
 use crate::chart::level_words;
 use crate::reading::Reading;
 use crate::studio::{PointView, StudioError, StudyView};
@@ -33,18 +33,22 @@ pub fn PointPage() -> impl IntoView {
             };
             let study = get_study(study.ok_or_else(missing)?).await?;
             match point {
-                Some(id) if study.points.iter().any(|point| point.id == id) => Ok((study, id)),
+                Some(id) if study.points.iter().any(|point| point.id == id) => {
+                    // The page stands without it.
+                    let evidence = get_evidence(id).await.unwrap_or_default();
+                    Ok((study, id, evidence))
+                }
                 _ => Err(missing()),
             }
         },
     );
-    found.page("Reading the point…", |(study, point)| {
-        view! { <PointBody study point /> }.erased()
+    found.page("Reading the point…", |(study, point, evidence)| {
+        view! { <PointBody study point evidence /> }.erased()
     })
 }
 
 #[component]
-fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
+fn PointBody(study: StudyView, point: Uuid, evidence: String) -> impl IntoView {
     let unit = words::rate_unit(&study.spec);
     let simulated = study.is_simulated();
     let insecure = study.is_insecure();
@@ -63,7 +67,7 @@ fn PointBody(study: StudyView, point: Uuid) -> impl IntoView {
     let back = format!("/studies/{}", study.id);
     let raw = format!("/api/v1/points/{}/records.parquet", point.id);
     let measured = point.summary.is_some();
-    let body = body(&point, unit).into_string();
+    let body = body(&point, unit).into_string() + &evidence;
     let view = view! {
         <Title text=format!("{heading}, {}", study.spec.name) />
         <article class="page narrow point">

@@ -197,3 +197,41 @@ fn a_certificate_survives_json() {
         certificate
     );
 }
+
+#[test]
+fn what_was_found_beside_the_requests_counts_as_well() {
+    let found = |innocence, reason: &str| (innocence, reason.to_owned());
+    for (lag, findings, innocence, first) in [
+        (0.1, vec![], Innocence::Clean, ""),
+        (
+            0.1,
+            vec![
+                found(Innocence::Suspect, "busy"),
+                found(Innocence::Void, "others"),
+            ],
+            Innocence::Void,
+            "others",
+        ),
+        (
+            60.0,
+            vec![found(Innocence::Suspect, "busy")],
+            Innocence::Void,
+            "The client sent late",
+        ),
+        (
+            6.0,
+            vec![found(Innocence::Void, "others")],
+            Innocence::Void,
+            "others",
+        ),
+    ] {
+        let certificate = certify(&late_by(|_| lag), ClientEvidence::default());
+        let own = certificate.reasons.len();
+        let more = findings.len();
+        let certificate = certificate.with(findings);
+        assert_eq!(certificate.innocence, innocence);
+        assert_eq!(certificate.reasons.len(), own + more);
+        let said = certificate.reasons.first().map_or("", String::as_str);
+        assert!(said.starts_with(first), "{said}");
+    }
+}

@@ -1,11 +1,14 @@
 //! Raw data of one measured point. A finished point never changes, so browsers may keep it.
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use measure::evidence::Evidence;
 use uuid::Uuid;
 
 use super::body::Path;
+use super::schema;
 use crate::auth::Who;
 use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
@@ -43,4 +46,30 @@ pub async fn records(
     let name = format!("attachment; filename=\"point-{id}.parquet\"");
     let kind = (header::CONTENT_TYPE, "application/vnd.apache.parquet");
     Ok(([kind, KEEP], [(header::CONTENT_DISPOSITION, name)], records).into_response())
+}
+
+/// What was seen beside the point's requests: the engine's own metrics over time, GPUs, the host, and what follows from it.
+#[utoipa::path(get, path = "/api/v1/points/{id}/evidence", operation_id = "get_evidence", tag = "points", params(("id" = Uuid, Path)),
+    responses((status = 200, body = schema::Evidence), (status = 404, body = Problem)))]
+pub async fn evidence(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<([(header::HeaderName, &'static str); 1], Json<Evidence>)> {
+    let evidence = edge.studio.evidence_of(id).await?;
+    Ok(([KEEP], Json(evidence)))
+}
+
+/// The text of the engine's metrics pages while the point ran, one after the other, compressed with Zstandard.
+#[utoipa::path(get, path = "/api/v1/points/{id}/metrics", operation_id = "get_metrics", tag = "points", params(("id" = Uuid, Path)),
+    responses((status = 200, content_type = "application/zstd", body = Vec<u8>), (status = 404, body = Problem)))]
+pub async fn metrics(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Response> {
+    let pages = edge.studio.metrics_text(id).await?;
+    let name = format!("attachment; filename=\"point-{id}.metrics.txt.zst\"");
+    let kind = (header::CONTENT_TYPE, "application/zstd");
+    Ok(([kind, KEEP], [(header::CONTENT_DISPOSITION, name)], pages).into_response())
 }

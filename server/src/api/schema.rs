@@ -24,11 +24,13 @@ macro_rules! shapes {
 }
 
 mod compare; // configurations side by side
+mod evidence; // what was seen beside a point
 mod files; // what workloads name
 mod managed; // engines that the studio starts itself
 mod workload; // what requests ask
 
 pub use compare::*;
+pub use evidence::*;
 pub use files::*;
 pub use managed::*;
 pub use workload::*;

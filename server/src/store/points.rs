@@ -5,12 +5,13 @@ use load::Made;
 use load::tokens::Counted;
 use measure::certificate::Certificate;
 use measure::curve::Ceiling;
+use measure::evidence::Evidence;
 use measure::knobs::Facts;
 use measure::slo::Judgement;
 use measure::summary::Summary;
 use uuid::Uuid;
 
-use super::rows::{PointColumns, to_json};
+use super::rows::{PointColumns, from_json, to_json};
 use super::{
     Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing,
 };
@@ -49,6 +50,10 @@ pub struct FinishPoint<'a> {
     pub scores: &'a [u8],
     /// Its records, as Parquet.
     pub records: &'a [u8],
+    /// What was seen beside its requests.
+    pub evidence: Option<&'a Evidence>,
+    /// The text of the engine's metrics pages, compressed.
+    pub metrics: Option<&'a [u8]>,
     /// The ceilings of its configuration, by attainment and by percentile.
     pub ceilings: &'a (Option<Ceiling>, Option<Ceiling>),
     /// What to announce.
@@ -125,6 +130,8 @@ impl Store {
         const POINT: &str = "UPDATE points SET state = 'finished', started_ms = $3, finished_ms = $4, summary = $5, certificate = $6, judgement = $7, made = $8 \
                              WHERE id = $1 AND study = $2 AND state = 'running'";
         const DATA: &str = "INSERT INTO point_data (point, scores, records) VALUES ($1, $2, $3)";
+        const EVIDENCE: &str =
+            "INSERT INTO point_evidence (point, evidence, metrics) VALUES ($1, $2, $3)";
         const CEILINGS: &str =
             "UPDATE configurations SET ceilings = $3 WHERE study = $1 AND ordinal = $2";
         let FinishPoint {
@@ -138,6 +145,8 @@ impl Store {
             made,
             scores,
             records,
+            evidence,
+            metrics,
             ceilings,
             event,
         } = *finish;
@@ -146,6 +155,7 @@ impl Store {
         let judgement = to_json("judgement", judgement)?;
         let ceilings = to_json("ceilings", ceilings)?;
         let made = to_json("made", made)?;
+        let evidence = evidence.map(|it| to_json("evidence", it)).transpose()?;
         Ok(writing!(self, |tx| {
             let update = sqlx::query(POINT)
                 .bind(point)
@@ -157,12 +167,12 @@ impl Store {
             if update.execute(&mut *tx).await?.rows_affected() == 0 {
                 return Err(StoreError::OutOfTurn { what: "point" });
             }
-            sqlx::query(DATA)
-                .bind(point)
-                .bind(scores)
-                .bind(records)
-                .execute(&mut *tx)
-                .await?;
+            let data = sqlx::query(DATA).bind(point).bind(scores);
+            data.bind(records).execute(&mut *tx).await?;
+            if let Some(evidence) = &evidence {
+                let seen = sqlx::query(EVIDENCE).bind(point).bind(evidence);
+                seen.bind(metrics).execute(&mut *tx).await?;
+            }
             sqlx::query(CEILINGS)
                 .bind(study)
                 .bind(i64::from(configuration))
@@ -265,5 +275,25 @@ impl Store {
             .bind(point)
             .fetch_optional(pool)
             .await?))
+    }
+
+    /// What was seen beside a point's requests; none of points before there was any.
+    pub async fn evidence(&self, point: Uuid) -> Result<Option<Evidence>, StoreError> {
+        const SQL: &str = "SELECT evidence FROM point_evidence WHERE point = $1";
+        let text: Option<String> = reading!(self, |pool| sqlx::query_scalar(SQL)
+            .bind(point)
+            .fetch_optional(pool)
+            .await?);
+        text.map(|text| from_json("evidence", &text)).transpose()
+    }
+
+    /// The text of a point's metrics pages, compressed.
+    pub async fn metrics(&self, point: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
+        const SQL: &str = "SELECT metrics FROM point_evidence WHERE point = $1";
+        let found: Option<Option<Vec<u8>>> = reading!(self, |pool| sqlx::query_scalar(SQL)
+            .bind(point)
+            .fetch_optional(pool)
+            .await?);
+        Ok(found.flatten())
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use url::Url;
 use uuid::Uuid;
 
 use super::LocalStudio;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub registry: Registry,
     /// Whoever may use this studio may have it start engines, too.
     pub may_start_engines: bool,
+    /// DCGM exporters on engines' hosts.
+    pub exporters: Vec<Url>,
 }
 
 /// Held by the studio that runs on a data directory.
@@ -43,6 +46,7 @@ impl LocalStudio {
             resume_interrupted,
             registry,
             may_start_engines,
+            exporters,
         } = settings;
         let registry = Arc::new(registry);
         let lock = lock_data_dir(&data_dir)?;
@@ -65,6 +69,7 @@ impl LocalStudio {
             registry: registry.clone(),
             may_start_engines,
             resume_interrupted,
+            exporters,
             _lock: lock.clone(),
         };
         let supervisor = Supervisor::new(parts);

@@ -1,19 +1,20 @@
 //! One point, from its prompts to its row. Everything that costs time is done before the clock starts or after it ends.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use app::studio::{LiveEvent, PointState, Progress};
-use load::{InputTokens, Made, Observer, PointRun, reset_prefix_cache, run_point};
+use load::{Begun, InputTokens, Made, Observer, PointRun, Sharing, run_point};
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
-use measure::knobs::{Fact, Source};
+use measure::evidence::{Cache, Evidence};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::{Level, Nanos};
 use uuid::Uuid;
 
+use super::around::Around;
 use super::run::{Halt, Run};
 use super::site::{Site, probe};
 use crate::live::LiveHub;
@@ -29,13 +30,15 @@ impl Run<'_> {
         let made = std::mem::take(&mut plan.made);
         // An engine that is gone is noticed here: there is no sense in measuring nothing.
         probe(&site.endpoint, site.wire.clone()).await?;
-        self.cool_cache(site).await?;
+        let reset = self.cool_cache(site).await?;
         if let Some(managed) = &mut site.managed {
             managed.used = true;
         }
         self.check_halted()?;
         self.begin(index).await?;
-        let watch = Arc::new(self.feed(index));
+        let sharing = Sharing::of(&plan);
+        let beside = self.look_beside(site).await;
+        let watch = Arc::new(self.feed(index, beside.begun()));
         let halted = self.control.halted.child_token();
         let run = run_point(&site.engine, plan, watch, halted.clone());
         let run = match &site.managed {
@@ -51,42 +54,23 @@ impl Run<'_> {
         if run.stopped || self.control.halted.is_cancelled() {
             return Err(Halt::Wanted);
         }
-        self.finish(index, run, made).await
-    }
-
-    /// Resets the engine's prefix cache and remembers whether that worked before every point.
-    async fn cool_cache(&mut self, site: &mut Site) -> Result<(), Halt> {
-        let by_engine = reset_prefix_cache(&site.endpoint, site.wire.clone()).await;
-        let by_restart = site.managed.as_mut().is_some_and(|managed| {
-            managed.keeps_cache = !by_engine;
-            !managed.used
-        });
-        let reset = by_engine || by_restart;
-        let told = site.managed.as_ref().map(|_| Fact {
-            value: reset_words(by_engine, by_restart).to_owned(),
-            source: Source::Engine,
-        });
-        let Some(stored) = self
-            .model
-            .configurations
-            .get_mut(site.configuration as usize)
-        else {
-            return Ok(());
+        let (seen, metrics) = beside.end().await;
+        let given_up = run
+            .records
+            .iter()
+            .filter(|it| it.sent.is_some() && !it.is_ok());
+        let left_over = given_up.map(|it| it.output_tokens_asked).collect();
+        let left_over = std::mem::replace(&mut self.left_over, left_over);
+        let around = Around {
+            made,
+            besides: [&sharing.warmup[..], &left_over].concat(),
+            sharing,
+            seen,
+            metrics,
         };
-        let cold = match (stored.cache_cold, reset) {
-            (None | Some(true), true) => Some(true),
-            (None, false) if !site.can_reset_cache => None,
-            _ => Some(false),
-        };
-        let known = told.is_none() || stored.facts.get(CACHE_RESET) == told.as_ref();
-        if cold == stored.cache_cold && known {
-            return Ok(());
-        }
-        stored.cache_cold = cold;
-        stored
-            .facts
-            .extend(told.map(|told| (CACHE_RESET.to_owned(), told)));
-        self.tell_facts(site.configuration).await
+        let cache = self.finish(index, run, around).await?;
+        self.remember_cache(site.configuration, cache.cold(reset))
+            .await
     }
 
     async fn begin(&mut self, index: usize) -> Result<(), Halt> {
@@ -115,7 +99,7 @@ impl Run<'_> {
         }
     }
 
-    fn feed(&self, index: usize) -> Feed {
+    fn feed(&self, index: usize, begun: Arc<Begun>) -> Feed {
         let point = &self.model.points[index];
         let remaining_ms = self.model.remaining_ms().unwrap_or_default();
         Feed {
@@ -124,6 +108,7 @@ impl Run<'_> {
             point: point.id,
             begun_ms: now_ms(),
             remaining_ms,
+            begun,
         }
     }
 
@@ -151,6 +136,7 @@ impl Run<'_> {
         index: usize,
         run: PointRun,
         steady: Steady,
+        around: Around,
     ) -> Result<Measured, Halt> {
         let spec = &self.model.study.spec;
         let discipline = discipline(spec.arrival, self.model.points[index].level);
@@ -158,7 +144,7 @@ impl Run<'_> {
         let data_dir = self.parts.data_dir.clone();
         let worked = tokio::task::spawn_blocking(move || {
             let calibration = crate::calibration::read(&data_dir);
-            Measured::of(&run, steady, (discipline, &slo), calibration)
+            Measured::of(&run, steady, (discipline, &slo), calibration, around)
         })
         .await;
         match worked {
@@ -174,14 +160,14 @@ impl Run<'_> {
     }
 
     /// Stores a measured point in one transaction, then announces it.
-    async fn finish(&mut self, index: usize, run: PointRun, made: Made) -> Result<(), Halt> {
+    async fn finish(&mut self, index: usize, run: PointRun, around: Around) -> Result<Cache, Halt> {
         let started_ms = run.started_unix_ms;
         let steady = self.steady(index, &run)?;
         let counted = steady.map_or(&run.records[..], |window| run.within(window));
         let made = Made {
             steady_ns: steady,
             input_tokens: InputTokens::of(counted),
-            ..made
+            ..around.made.clone()
         };
         let Measured {
             summary,
@@ -189,7 +175,9 @@ impl Run<'_> {
             judgement,
             scores,
             records,
-        } = self.work_out(index, run, steady).await?;
+            evidence,
+            metrics,
+        } = self.work_out(index, run, steady, around).await?;
         let before = self.model.points[index].clone();
         let point = &mut self.model.points[index];
         (point.state, point.started_ms, point.finished_ms) =
@@ -214,6 +202,8 @@ impl Run<'_> {
             made: &made,
             scores: &scores,
             records: &records,
+            evidence: Some(&evidence),
+            metrics: metrics.as_deref(),
             ceilings: &ceilings,
             event: &event,
         };
@@ -225,18 +215,7 @@ impl Run<'_> {
                 return Err(cause.into());
             }
         }
-        Ok(())
-    }
-}
-
-/// The fact that says how a managed engine's prefix cache is emptied between points.
-const CACHE_RESET: &str = "seen:cache reset";
-
-fn reset_words(by_engine: bool, by_restart: bool) -> &'static str {
-    match (by_engine, by_restart) {
-        (true, _) => "by the engine, before each point",
-        (false, true) => "by a fresh start",
-        (false, false) => "not between points",
+        Ok(evidence.cache)
     }
 }
 
@@ -250,6 +229,8 @@ struct Measured {
     judgement: Judgement,
     scores: Vec<u8>,
     records: Vec<u8>,
+    evidence: Evidence,
+    metrics: Option<Vec<u8>>,
 }
 
 impl Measured {
@@ -258,6 +239,7 @@ impl Measured {
         steady: Steady,
         (discipline, slo): (Discipline, &Slo),
         calibration: Option<Calibration>,
+        around: Around,
     ) -> Result<Self, parquet::errors::ParquetError> {
         let counted = steady.map_or(&run.records[..], |window| run.within(window));
         let scores: Vec<Score> = counted.iter().map(Score::from).collect();
@@ -267,6 +249,8 @@ impl Measured {
             let demand = Demand::of(counted, &summary);
             certificate = certificate.calibrated(&calibration, demand);
         }
+        let evidence = around.evidence(&run.records);
+        certificate = certificate.with(evidence.findings());
         let judgement = judge(&scores, &summary, slo);
         Ok(Self {
             judgement,
@@ -274,6 +258,8 @@ impl Measured {
             certificate,
             scores: encode(&scores),
             records: to_parquet(&run.records)?,
+            evidence,
+            metrics: around.metrics,
         })
     }
 }
@@ -286,9 +272,15 @@ struct Feed {
     begun_ms: i64,
     /// Estimated when the point began.
     remaining_ms: u64,
+    /// Whoever looks beside the point.
+    begun: Arc<Begun>,
 }
 
 impl Observer for Feed {
+    fn began(&self, zero: Instant) {
+        self.begun.at(zero);
+    }
+
     fn progress(&self, now: load::Progress) {
         let load::Progress {
             elapsed_ms,

@@ -36,6 +36,8 @@ pub(super) struct Run<'a> {
     failed: BTreeSet<usize>,
     /// How often in a row a configuration's engine died.
     deaths: HashMap<u32, usize>,
+    /// Requests of the point before that an engine may still count: output tokens asked of each.
+    pub left_over: Vec<u32>,
 }
 
 /// What went wrong with a managed engine.
@@ -113,6 +115,7 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
         startups: HashMap::new(),
         failed: BTreeSet::new(),
         deaths: HashMap::new(),
+        left_over: Vec::new(),
     };
     let outcome = run.measure().await;
     let (state, problem) = run.ending(outcome);

@@ -1,0 +1,109 @@
+//! What was seen beside a point, as the page shows it: drawn by the server, so that browsers get it ready-made.
+
+mod drawing; // quantities over time, as pictures
+
+use measure::evidence::{Evidence, Part, Presence, TtftParts, Warmth, percentile_words};
+use uuid::Uuid;
+
+use crate::ui::format;
+use crate::ui::html::{Html, heads, html, table, terms};
+use crate::words;
+
+/// The whole panel.
+pub fn panel(point: Uuid, evidence: &Evidence) -> String {
+    let all = html!(
+        r#"<section class="stack evidence"><h2>What the engine said meanwhile</h2>{}{}{}</section>"#,
+        statements(evidence),
+        drawing::tracks(&evidence.tracks),
+        figures(evidence),
+    );
+    let parts = evidence.ttft.as_ref().map(time_before);
+    html!("{}{}{}", all, parts, links(point, evidence)).into_string()
+}
+
+/// The verdicts first, as notices; everything else as it is.
+fn statements(evidence: &Evidence) -> Html {
+    let foreign = match evidence.foreign.presence {
+        Presence::Others => Some("bad"),
+        Presence::Hardly => Some("warn"),
+        Presence::Alone | Presence::CannotTell => None,
+    };
+    let cache = (evidence.cache.warmth == Warmth::Contaminated).then_some("warn");
+    let host = evidence.host.and_then(|host| host.finding());
+    let tone = |sentence: &str| {
+        if sentence == evidence.foreign.sentence {
+            foreign
+        } else if sentence == evidence.cache.sentence {
+            cache
+        } else {
+            None
+        }
+    };
+    let busy = host.map(|(_, sentence)| notice("warn", &sentence));
+    let (loud, quiet): (Vec<&String>, Vec<&String>) = evidence
+        .statements
+        .iter()
+        .partition(|sentence| tone(sentence).is_some());
+    let loud: Html = loud
+        .into_iter()
+        .map(|sentence| notice(tone(sentence).unwrap_or("warn"), sentence))
+        .collect();
+    let quiet: Html = quiet
+        .into_iter()
+        .map(|sentence| html!("<li>{}</li>", sentence))
+        .collect();
+    html!("{}{}<ul>{}</ul>", loud, busy, quiet)
+}
+
+fn notice(tone: &str, sentence: &str) -> Html {
+    html!(r#"<p class="notice" data-tone="{}">{}</p>"#, tone, sentence)
+}
+
+fn figures(evidence: &Evidence) -> Html {
+    let rows = evidence.figures.iter();
+    let rows = rows.map(|figure| (figure.name.clone(), figure.value.clone()));
+    html!(r#"<dl class="facts">{}</dl>"#, terms(rows))
+}
+
+/// Where the time before the first tokens went.
+fn time_before(whole: &TtftParts) -> Html {
+    let row = |part: &Part| {
+        let percentiles = part.percentiles.map(|it| percentile_words(it, true));
+        html!(
+            r#"<tr><th scope="row">{}</th><td class="num">{}</td><td>{}</td></tr>"#,
+            words::capital(&part.name),
+            format::percent(part.share),
+            percentiles.unwrap_or_else(|| "what is left".to_owned())
+        )
+    };
+    let rows: Html = whole.parts.iter().map(row).collect();
+    html!(
+        r#"<section class="stack"><h2>Where the time before the first token went</h2><p class="muted">Shares of the {} that {} requests waited from when they were due to their first tokens, all together.</p><div class="scroll-x" tabindex="0">{}</div></section>"#,
+        measure::units::Nanos::from_secs_f64(whole.seconds).to_string(),
+        format::count(whole.requests),
+        table(
+            "",
+            "Where the time before the first token went",
+            heads(["part", "#share", "of each request"]),
+            rows
+        )
+    )
+}
+
+/// All of it, for programs.
+fn links(point: Uuid, evidence: &Evidence) -> Html {
+    let pages = evidence.metrics_kept.then(|| {
+        html!(
+            r#"<a class="button" href="/api/v1/points/{}/metrics" download="" rel="external">The engine's metrics as text</a>"#,
+            point.to_string()
+        )
+    });
+    html!(
+        r#"<p class="row"><a class="button" href="/api/v1/points/{}/evidence" rel="external">All of it as JSON</a>{}</p>"#,
+        point.to_string(),
+        pages
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! Quantities over time as pictures, one below the other on one axis of time: that of the point's requests.
+
+use measure::evidence::{Series, Track};
+use measure::units::three_digits;
+
+use crate::figure_svg::series_colour;
+use crate::ui::html::{Html, heads, html, table};
+
+/// Rows of a table; all moments stand in the JSON.
+const ROWS: usize = 30;
+/// How lines differ where colours do not.
+const DASHES: [&str; 4] = ["", "7 4", "7 3 2 3", "2 3"];
+
+/// Series that are drawn together: a name, a unit, and what their keys begin with.
+const GROUPS: [(&str, &[&str]); 9] = [
+    ("Requests", &["in_flight", "running", "waiting"]),
+    ("Shares", &["kv_usage", "hit_rate", "accepted"]),
+    ("Queue time", &["queue_time"]),
+    ("Prefill time", &["prefill_time"]),
+    ("Preemptions", &["preemptions"]),
+    ("Requests ended", &["finished"]),
+    ("Tokens", &["output_tokens", "prompt_tokens"]),
+    ("Tokens a step", &["iteration_tokens"]),
+    ("Cores of the client's host", &["own", "others", "steal"]),
+];
+
+/// A series with its moments.
+struct Line<'a> {
+    at_ms: &'a [i64],
+    series: &'a Series,
+}
+
+/// All tracks.
+pub(super) fn tracks(tracks: &[Track]) -> Html {
+    let lines: Vec<Line<'_>> = tracks
+        .iter()
+        .flat_map(|track| {
+            track.series.iter().map(|series| Line {
+                at_ms: &track.at_ms,
+                series,
+            })
+        })
+        .collect();
+    let moments = || lines.iter().flat_map(|line| line.at_ms.iter().copied());
+    let (Some(from), Some(to)) = (moments().min(), moments().max()) else {
+        return Html::default();
+    };
+    let axis = (from, to.max(from + 1));
+    let in_group = |keys: &[&str]| -> Vec<&Line<'_>> {
+        let of = |line: &&Line<'_>| keys.iter().any(|key| line.series.key.starts_with(key));
+        lines.iter().filter(of).collect()
+    };
+    let groups = GROUPS
+        .iter()
+        .map(|(name, keys)| ((*name).to_owned(), in_group(keys)));
+    let gpus = lines
+        .iter()
+        .filter(|line| line.series.key.starts_with("gpu"));
+    let gpus = gpus.map(|line| (line.series.label.clone(), vec![line]));
+    let drawn = groups.chain(gpus).filter(|(_, lines)| !lines.is_empty());
+    drawn
+        .map(|(name, lines)| chart(&name, &lines, axis))
+        .collect()
+}
+
+/// One picture, its legend, and its table.
+fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
+    let unit = lines.first().map_or("", |line| line.series.unit.as_str());
+    let values = lines.iter().flat_map(|line| &line.series.values);
+    let most = values.flatten().copied().fold(0.0, f64::max);
+    // A share's axis ends at all of it.
+    let top = match unit {
+        "%" => 100.0,
+        _ if most <= 0.0 => 1.0,
+        _ => most,
+    };
+    let title = if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}, {unit}")
+    };
+    html!(
+        r#"<figure class="stack tight"><figcaption>{}: {}</figcaption>{}<details><summary>As a table</summary><div class="scroll-x" tabindex="0">{}</div></details></figure>"#,
+        title,
+        legend(lines),
+        picture(&title, lines, axis, top),
+        rows(&title, lines)
+    )
+}
+
+/// Names in their lines' colours, with the most that each reached.
+fn legend(lines: &[&Line<'_>]) -> Html {
+    let one = |(index, line): (usize, &&Line<'_>)| {
+        let most = line
+            .series
+            .values
+            .iter()
+            .flatten()
+            .copied()
+            .fold(0.0, f64::max);
+        html!(
+            r#"<span style="color:{}">{}</span> <span class="muted">(at most {})</span> "#,
+            series_colour(index),
+            line.series.label,
+            three_digits(most)
+        )
+    };
+    lines.iter().enumerate().map(one).collect()
+}
+
+fn picture(title: &str, lines: &[&Line<'_>], axis: (i64, i64), top: f64) -> Html {
+    let (from, to) = axis;
+    let across = |at: i64| (at - from) as f64 / (to - from) as f64 * 100.0;
+    let down = |value: f64| (1.0 - (value / top).clamp(0.0, 1.0)) * 100.0;
+    let polyline = |(index, piece): (usize, Vec<(i64, f64)>)| {
+        let corners: Vec<String> = piece
+            .iter()
+            .map(|(at, value)| format!("{:.2},{:.2}", across(*at), down(*value)))
+            .collect();
+        html!(
+            r#"<polyline points="{}" vector-effect="non-scaling-stroke" style="fill:none;stroke:{};stroke-width:1.5" stroke-dasharray="{}"/>"#,
+            corners.join(" "),
+            series_colour(index),
+            DASHES[index % DASHES.len()]
+        )
+    };
+    let all = lines.iter().enumerate();
+    let all = all.flat_map(|(index, line)| pieces(line).into_iter().map(move |it| (index, it)));
+    let drawn: Html = all.map(polyline).collect();
+    html!(
+        r#"<svg width="100%" height="130" role="img" aria-label="{} over time" font-size="11" overflow="visible"><svg y="8" width="100%" height="96" viewBox="0 0 100 100" preserveAspectRatio="none"><line x1="0" x2="100" y1="100" y2="100" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="0" x2="100" y1="0" y2="0" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="{}" x2="{}" y1="0" y2="100" vector-effect="non-scaling-stroke" stroke-dasharray="3 3" style="stroke:var(--muted)"/>{}</svg><text x="0" y="6" style="fill:var(--muted)">{}</text><text x="{}%" y="122" style="fill:var(--muted)">0 s</text><text x="100%" y="122" text-anchor="end" style="fill:var(--muted)">{} s</text></svg>"#,
+        title,
+        format!("{:.2}", across(0)),
+        format!("{:.2}", across(0)),
+        drawn,
+        three_digits(top),
+        format!("{:.2}", across(0)),
+        three_digits(to as f64 / 1e3)
+    )
+}
+
+/// A line's unbroken pieces.
+fn pieces(line: &Line<'_>) -> Vec<Vec<(i64, f64)>> {
+    let mut pieces = vec![Vec::new()];
+    for (at, value) in line.at_ms.iter().zip(&line.series.values) {
+        match value {
+            Some(value) => {
+                if let Some(piece) = pieces.last_mut() {
+                    piece.push((*at, *value));
+                }
+            }
+            None => pieces.push(Vec::new()),
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// The values at a few moments, each with its bounds where it has some.
+fn rows(title: &str, lines: &[&Line<'_>]) -> Html {
+    // The client's own line has moments of its own: a table is of the longest line's.
+    let Some(longest) = lines.iter().max_by_key(|line| line.at_ms.len()) else {
+        return Html::default();
+    };
+    let every = longest.at_ms.len().div_ceil(ROWS).max(1);
+    let names = lines.iter().map(|line| format!("#{}", line.series.label));
+    let names: Vec<String> = std::iter::once("#s".to_owned()).chain(names).collect();
+    let row = |at: &i64| {
+        let cells: Html = lines.iter().map(|line| cell(line, *at)).collect();
+        let seconds = format!("{:.2}", *at as f64 / 1e3);
+        html!(r#"<tr><td class="num">{}</td>{}</tr>"#, seconds, cells)
+    };
+    let body: Html = longest.at_ms.iter().step_by(every).map(row).collect();
+    table("", title, heads(names.iter().map(String::as_str)), body)
+}
+
+/// The latest value at a moment.
+fn cell(line: &Line<'_>, at: i64) -> Html {
+    let look = line.at_ms.partition_point(|moment| *moment <= at);
+    let look = look.checked_sub(1);
+    let value = |of: &[Option<f64>]| look.and_then(|look| of.get(look).copied().flatten());
+    let Some(shown) = value(&line.series.values) else {
+        return html!(r#"<td class="num">–</td>"#);
+    };
+    let bounds = match (value(&line.series.lo), value(&line.series.hi)) {
+        (Some(lo), Some(hi)) => format!("{} to {}", three_digits(lo), three_digits(hi)),
+        (Some(lo), None) => format!("above {}", three_digits(lo)),
+        _ => String::new(),
+    };
+    html!(
+        r#"<td class="num" title="{}">{}</td>"#,
+        bounds,
+        three_digits(shown)
+    )
+}

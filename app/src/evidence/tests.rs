@@ -1,0 +1,67 @@
+use measure::evidence::{Look, RoundTrip, Seen, Series, Track};
+use measure::units::Nanos;
+
+use super::*;
+
+fn evidence() -> Evidence {
+    let series = |key: &str, label: &str| Series {
+        key: key.to_owned(),
+        label: label.to_owned(),
+        values: vec![Some(1.0), None, Some(4.0)],
+        ..Series::default()
+    };
+    let trip = RoundTrip {
+        min: Nanos(40_000),
+        median: Nanos(55_000),
+        tries: 7,
+    };
+    let seen = Seen {
+        engine: Look {
+            absent: Some("the engine has no /metrics".into()),
+            ..Look::default()
+        },
+        round_trips: [Some(trip), None],
+        ..Seen::default()
+    };
+    let mut evidence = Evidence::of(&seen, &[], &[], None);
+    evidence.tracks = vec![Track {
+        of: "engine".into(),
+        at_ms: vec![-1000, 0, 1000],
+        series: vec![
+            series("running", "running <b>"),
+            series("gpu0_power", "GPU 0: power"),
+        ],
+    }];
+    evidence
+}
+
+#[test]
+fn what_cannot_be_told_is_said_and_what_was_seen_is_drawn() {
+    let html = panel(Uuid::nil(), &evidence());
+    for part in [
+        "cannot tell, the engine has no /metrics.",
+        "Network round trip before",
+        "at least 40.0 µs, median 55.0 µs, of 7",
+        "running &lt;b&gt;",
+        "GPU 0: power",
+        "As a table",
+        "/api/v1/points/00000000-0000-0000-0000-000000000000/evidence",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    // A gap breaks the line: one value on each side of it.
+    assert_eq!(html.matches("<polyline").count(), 4);
+    assert!(!html.contains("/metrics\" download"), "no text was kept");
+}
+
+#[test]
+fn foreign_traffic_stands_first_and_loud() {
+    let mut evidence = evidence();
+    evidence.foreign.presence = Presence::Others;
+    let html = panel(Uuid::nil(), &evidence);
+    let loud = html.find(r#"data-tone="bad">Whether somebody else"#);
+    assert!(
+        loud.is_some_and(|place| place < html.find("<ul>").unwrap_or(0)),
+        "{html}"
+    );
+}

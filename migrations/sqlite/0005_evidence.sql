@@ -1,0 +1,6 @@
+-- What was seen beside a point's requests: a structure as JSON, and the text of the engine's metrics pages, compressed.
+CREATE TABLE point_evidence (
+    point    BLOB NOT NULL PRIMARY KEY REFERENCES points (id) ON DELETE CASCADE,
+    evidence TEXT NOT NULL,
+    metrics  BLOB
+) STRICT;

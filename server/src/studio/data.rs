@@ -1,0 +1,38 @@
+//! What a measured point left, for programs: scores, records, and what was seen beside its requests.
+
+use app::studio::StudioError;
+use measure::evidence::Evidence;
+use uuid::Uuid;
+
+use super::{LocalStudio, internal, missing};
+
+impl LocalStudio {
+    /// A point's scores: the versioned block of columns that browsers read.
+    pub async fn scores(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        let found = self.store.scores(point).await.map_err(internal)?;
+        found
+            .map(|(_, scores)| scores)
+            .ok_or_else(|| missing("finished point"))
+    }
+
+    /// A point's records, as the Parquet file that is stored.
+    pub async fn records_parquet(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        self.store
+            .records(point)
+            .await
+            .map_err(internal)?
+            .ok_or_else(|| missing("finished point"))
+    }
+
+    /// What was seen beside a point's requests.
+    pub async fn evidence_of(&self, point: Uuid) -> Result<Evidence, StudioError> {
+        let found = self.store.evidence(point).await.map_err(internal)?;
+        found.ok_or_else(|| missing("evidence of that point"))
+    }
+
+    /// The text of a point's metrics pages, compressed.
+    pub async fn metrics_text(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        let found = self.store.metrics(point).await.map_err(internal)?;
+        found.ok_or_else(|| missing("metrics text of that point"))
+    }
+}
