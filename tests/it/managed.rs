@@ -65,6 +65,26 @@ fn states(study: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// A knob that the studio turned is the one difference.
+async fn one_variable(studio: &StudioProcess, done: &Value) -> anyhow::Result<()> {
+    let compared: Vec<&str> = done["configurations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|it| it["id"].as_str())
+        .collect();
+    let compared = get(
+        studio,
+        &format!("/api/v1/compare?c={}", compared.join("&c=")),
+    )
+    .await?;
+    assert_eq!(
+        compared["pairs"][0]["comparability"]["kind"], "one_variable",
+        "{compared:#}"
+    );
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_configuration_gets_its_engine_with_its_knobs() -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
@@ -121,22 +141,7 @@ async fn each_configuration_gets_its_engine_with_its_knobs() -> anyhow::Result<(
         rows[0]["simulated"], true,
         "a simulator is one also where it is started as an engine"
     );
-    let compared: Vec<&str> = done["configurations"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it["id"].as_str())
-        .collect();
-    let compared = get(
-        &studio,
-        &format!("/api/v1/compare?c={}", compared.join("&c=")),
-    )
-    .await?;
-    assert_eq!(
-        compared["pairs"][0]["comparability"]["kind"], "one_variable",
-        "{compared:#}"
-    );
-    Ok(())
+    one_variable(&studio, &done).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

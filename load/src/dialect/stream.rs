@@ -8,7 +8,7 @@ use measure::units::Nanos;
 
 use super::decoder::Decoder;
 use super::seen::Seen;
-use super::wire::refusal_text;
+use super::wire::{refusal_text, seconds_until};
 use super::{Asked, Framing, Moment, end_mark, framing};
 
 /// Most bytes kept of what went wrong.
@@ -388,15 +388,6 @@ fn no_stream(body: &[u8], start: &str) -> (ErrorKind, String) {
             format!("the answer is no event stream but starts with: {start}"),
         ),
     }
-}
-
-/// Seconds from one HTTP date to another; none once it is past.
-fn seconds_until(then: &str, now: &str) -> Option<u64> {
-    let (then, now) = (
-        httpdate::parse_http_date(then).ok()?,
-        httpdate::parse_http_date(now).ok()?,
-    );
-    Some(then.duration_since(now).unwrap_or_default().as_secs())
 }
 
 /// At most [`DETAIL_LIMIT`] bytes of a text, cut between characters.

@@ -261,3 +261,12 @@ pub(super) fn refusal_text(body: &[u8]) -> String {
     };
     named.or_else(bare).unwrap_or_else(whole)
 }
+
+/// Seconds from one HTTP date to another; none once it is past.
+pub(super) fn seconds_until(then: &str, now: &str) -> Option<u64> {
+    let (then, now) = (
+        httpdate::parse_http_date(then).ok()?,
+        httpdate::parse_http_date(now).ok()?,
+    );
+    Some(then.duration_since(now).unwrap_or_default().as_secs())
+}

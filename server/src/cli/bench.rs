@@ -31,7 +31,7 @@ use measure::workload::Workload;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end, printable};
+use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use fields::FieldArgs;
 use key::KeyArgs;
@@ -133,7 +133,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let lines = above_capacity(&report.summary().capacity).into_iter();
     let lines = lines.chain(promised).chain(made.notes()).chain(stopped);
     lines.for_each(|line| told.extend([line, "\n".into()]));
-    tell(&told, out.as_ref());
+    out::tell(&told, out.as_ref());
     if let Some(out) = out {
         let whole = Whole {
             report: &report,
@@ -176,16 +176,6 @@ fn about_workload(args: &BenchArgs, workload: &Workload, made: &Made) -> Value {
         "seed": Seed(args.seed),
         "made": made,
     })
-}
-
-/// To people: on standard error where the records go to standard output.
-fn tell(text: &str, out: Option<&Out>) {
-    let text = printable(text);
-    if out.is_some_and(Out::is_standard) {
-        eprint!("{text}");
-    } else {
-        print!("{text}");
-    }
 }
 
 /// Every dialect by its name.

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use crate::cli::printable;
+
 /// A place that can be written, known before the run costs anything.
 #[derive(Debug)]
 pub(super) struct Out {
@@ -80,6 +82,16 @@ impl Out {
                 moved.map_err(|error| format!("{}{}", unwritten(&error), part.keep()))
             }
         }
+    }
+}
+
+/// To people: on standard error where the records go to standard output.
+pub(super) fn tell(text: &str, out: Option<&Out>) {
+    let text = printable(text);
+    if out.is_some_and(Out::is_standard) {
+        eprint!("{text}");
+    } else {
+        print!("{text}");
     }
 }
 
