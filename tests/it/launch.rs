@@ -58,6 +58,12 @@ async fn tried(launch: &Launch) -> Result<Managed, NotStarted> {
     start(launch, &CancellationToken::new()).await
 }
 
+/// An engine that must start.
+async fn started(launch: &Launch) -> Managed {
+    let tried = tried(launch).await;
+    tried.unwrap_or_else(|it| panic!("{}: {}", it.cause, it.log))
+}
+
 /// Whether a process runs; one that ended and that nobody waited for does not.
 fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -93,10 +99,7 @@ async fn written(path: &Path, count: usize) -> Vec<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_is_ready_with_its_first_token_and_gone_after_its_end() {
     let launch = simulator(free_port().expect("a port"));
-    let engine = tried(&launch)
-        .await
-        .map_err(|it| format!("{}: {}", it.cause, it.log))
-        .expect("started");
+    let engine = started(&launch).await;
     assert!(Duration::ZERO < engine.startup && engine.startup < launch.limit);
     let pids = engine.pids();
     assert!(!pids.is_empty() && pids.iter().all(|pid| runs(*pid)));
@@ -114,10 +117,7 @@ async fn an_engine_is_ready_with_its_first_token_and_gone_after_its_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_let_go_is_ended_too() {
     let launch = simulator(free_port().expect("a port"));
-    let engine = tried(&launch)
-        .await
-        .map_err(|it| format!("{}: {}", it.cause, it.log))
-        .expect("started");
+    let engine = started(&launch).await;
     let pids = engine.pids();
     drop(engine);
     assert!(gone(&pids).await);
@@ -240,10 +240,7 @@ async fn who_does_not_hear_term_is_killed_with_all_that_it_started() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("pids");
     let port = free_port().expect("a port");
-    let engine = tried(&stubborn(port, &file))
-        .await
-        .map_err(|it| format!("{}: {}", it.cause, it.log))
-        .expect("started");
+    let engine = started(&stubborn(port, &file)).await;
     let pids = written(&file, 3).await;
     assert!(pids.iter().all(|pid| runs(*pid)), "{pids:?}");
     let stopped = engine.stop().await;
@@ -258,10 +255,7 @@ async fn who_does_not_hear_term_is_killed_with_all_that_it_started() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_dies_is_noticed_with_its_last_words() {
     let launch = simulator(free_port().expect("a port"));
-    let engine = tried(&launch)
-        .await
-        .map_err(|it| format!("{}: {}", it.cause, it.log))
-        .expect("started");
+    let engine = started(&launch).await;
     let pids = engine.pids();
     kill(&pids);
     let exit = tokio::time::timeout(Duration::from_secs(5), engine.ended()).await;
@@ -288,10 +282,7 @@ async fn a_stop_command_ends_what_outlives_its_own_command() {
     launch.program.stop = ["sh", "-c", &format!("echo stop >> {}", said.display())]
         .map(str::to_owned)
         .into();
-    let engine = tried(&launch)
-        .await
-        .map_err(|it| format!("{}: {}", it.cause, it.log))
-        .expect("started");
+    let engine = started(&launch).await;
     engine.stop().await;
     assert_eq!(std::fs::read_to_string(&said).unwrap_or_default(), "stop\n");
     drop(file);

@@ -53,16 +53,15 @@ async fn log(studio: &StudioProcess, start: &Value) -> anyhow::Result<String> {
     Ok(answer.error_for_status()?.text().await?)
 }
 
+/// A text of each point of a study that has it: `state`, `problem`.
+fn of_points<'a>(study: &'a Value, field: &str) -> Vec<&'a str> {
+    let points = study["points"].as_array().into_iter().flatten();
+    points.filter_map(|point| point[field].as_str()).collect()
+}
+
 /// The states of a study's points.
 fn states(study: &Value) -> Vec<&str> {
-    let points = study["points"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    points
-        .iter()
-        .filter_map(|point| point["state"].as_str())
-        .collect()
+    of_points(study, "state")
 }
 
 /// A knob that the studio turned is the one difference.

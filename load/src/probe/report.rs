@@ -8,6 +8,7 @@ use measure::knobs::{Fact, Facts, Source};
 use serde_json::Value;
 
 use super::text;
+use crate::scrape::text::samples;
 
 /// A fact's name, and where its value stands in an answer.
 type Place = (&'static str, &'static str);
@@ -175,11 +176,14 @@ impl Reports<'_> {
             });
             told.for_each(|(name, value)| tell(&mut facts, name, value));
         }
-        for (name, label) in CACHE {
-            if let Some(value) = label_of(self.metrics, "cache_config_info", label) {
-                tell(&mut facts, name, value);
-            }
-        }
+        let cache = samples(self.metrics)
+            .flatten()
+            .find(|sample| sample.name.ends_with("cache_config_info"));
+        let told = CACHE.iter().filter_map(|(name, label)| {
+            let value = cache?.label(label)?.into_owned();
+            Some((*name, text(&Value::String(value))?))
+        });
+        told.for_each(|(name, value)| tell(&mut facts, name, value));
         facts
     }
 }
@@ -193,20 +197,6 @@ fn tell(facts: &mut Facts, name: &str, value: String) {
             source: Source::Engine,
         });
     }
-}
-
-/// The value of a label of the first sample whose metric's name ends so.
-fn label_of(page: &str, metric: &str, label: &str) -> Option<String> {
-    let named = |line: &&str| {
-        line.split_once('{')
-            .is_some_and(|(name, _)| name.ends_with(metric))
-    };
-    let line = page.lines().find(named)?;
-    let begins = format!("{label}=\"");
-    let whole = |at: usize| line[..at].ends_with(['{', ',', ' ']);
-    let (at, _) = line.match_indices(&begins).find(|(at, _)| whole(*at))?;
-    let (value, _) = line[at + begins.len()..].split_once('"')?;
-    text(&Value::String(value.to_owned()))
 }
 
 #[cfg(test)]

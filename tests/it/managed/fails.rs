@@ -9,7 +9,7 @@ use serde_json::Value;
 use tests::process::StudioProcess;
 use tests::samples::configuration;
 
-use super::{SIMULATOR, starts, states, studio, study, toml};
+use super::{SIMULATOR, of_points, starts, states, studio, study, toml};
 
 /// Runs a study to its end and returns it.
 async fn ended(studio: &StudioProcess, spec: &StudySpec) -> anyhow::Result<(String, Value)> {
@@ -21,14 +21,7 @@ async fn ended(studio: &StudioProcess, spec: &StudySpec) -> anyhow::Result<(Stri
 }
 
 fn problems(study: &Value) -> Vec<&str> {
-    let points = study["points"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    points
-        .iter()
-        .filter_map(|point| point["problem"].as_str())
-        .collect()
+    of_points(study, "problem")
 }
 
 /// The first configuration runs; the second has a flag that the engine does not know.
