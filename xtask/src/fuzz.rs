@@ -93,11 +93,21 @@ fn fuzz(target: &str, seconds: u32) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_dialect_and_decoder_has_a_target() {
+    fn every_dialect_and_reader_has_a_target() {
         let targets = super::targets().expect("targets");
-        for name in ["sse", "ndjson", "openai_chat", "ollama_chat"] {
-            assert!(targets.iter().any(|target| target == name), "{name}");
-        }
-        assert_eq!(targets.len(), 10);
+        let expected = [
+            "llamacpp_completion",
+            "metrics",
+            "ndjson",
+            "ollama_chat",
+            "openai_chat",
+            "openai_completions",
+            "openai_responses",
+            "sglang_generate",
+            "sse",
+            "tgi_generate_stream",
+            "triton_generate_stream",
+        ];
+        assert_eq!(targets, expected);
     }
 }

@@ -88,7 +88,7 @@ fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
     )
 }
 
-/// Names in their lines' colours, with the most that each reached.
+/// A piece of each line with its name, and the most that it reached. Names are in ink: a line's colour is too pale for words.
 fn legend(lines: &[&Line<'_>]) -> Html {
     let one = |(index, line): (usize, &&Line<'_>)| {
         let most = line
@@ -99,8 +99,9 @@ fn legend(lines: &[&Line<'_>]) -> Html {
             .copied()
             .fold(0.0, f64::max);
         html!(
-            r#"<span style="color:{}">{}</span> <span class="muted">(at most {})</span> "#,
+            r#"<svg width="20" height="8" aria-hidden="true"><line x1="0" x2="20" y1="4" y2="4" style="stroke:{};stroke-width:2" stroke-dasharray="{}"/></svg> <span>{}</span> <span class="muted">(at most {})</span> "#,
             series_colour(index),
+            DASHES[index % DASHES.len()],
             line.series.label,
             three_digits(most)
         )
