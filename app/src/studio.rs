@@ -312,7 +312,7 @@ pub struct ProbeReport {
     pub version: Option<String>,
     /// Models it serves.
     pub models: Vec<String>,
-    /// Facts it reports of itself (context length, slots, ...).
+    /// Facts it reports of itself (context length, weights, ...).
     pub facts: Facts,
     /// Whether `/metrics` answers.
     pub has_metrics: bool,

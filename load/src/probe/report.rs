@@ -22,10 +22,10 @@ const MODEL: [Place; 5] = [
     ("seen:model bytes", "/meta/size"),
 ];
 
-/// llama.cpp's `/props`.
+/// llama.cpp's `/props`. Its context is shared out among its slots: what each of them has follows from both knobs.
 const PROPS: [Place; 2] = [
-    ("context length", "/default_generation_settings/n_ctx"),
-    ("slots", "/total_slots"),
+    ("seen:context length", "/default_generation_settings/n_ctx"),
+    ("knob:parallel", "/total_slots"),
 ];
 
 /// SGLang's `/server_info`.

@@ -51,6 +51,14 @@ fn engines_are_told_apart_by_what_they_say_of_themselves() {
     );
     check(
         &Found {
+            props: Some(json!({ "total_slots": 4, "build_info": "b0-unknown" })),
+            ..found(json!({ "id": "m", "owned_by": "llamacpp" }))
+        },
+        "llama.cpp",
+        None,
+    );
+    check(
+        &Found {
             info: sglang,
             ..found(json!({ "id": "m", "owned_by": "sglang" }))
         },
@@ -72,7 +80,10 @@ fn facts_are_what_the_engine_reports() {
         .iter()
         .map(|(name, fact)| (name.as_str(), fact.value.as_str()))
         .collect();
-    assert_eq!(facts, [("context length", "1024"), ("slots", "4")]);
+    assert_eq!(
+        facts,
+        [("knob:parallel", "4"), ("seen:context length", "1024")]
+    );
 }
 
 #[test]

