@@ -66,6 +66,13 @@ pub enum Source {
 /// are no difference of their own.
 pub const SEEN: &str = "seen:";
 
+/// The fact by which a person accepts a second difference between two engines, named and declared: `quantization`, and
+/// nothing else.
+pub const ACCEPTED: &str = "accepted";
+
+/// What a person may accept so.
+const WEIGHTS: &str = "quantization";
+
 /// What every benchmark must tell of its engine beside its knobs, known or not.
 pub const MUST_BE_TOLD: [&str; 5] = ["engine", "hardware", "model", "quantization", "version"];
 
@@ -111,6 +118,9 @@ pub enum Comparability {
     OneVariable {
         /// What differs.
         differing: Differing,
+        /// What differs beside the engine and was accepted as such.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        beside: Vec<Differing>,
     },
     /// Nothing that is known differs.
     Identical,
@@ -122,13 +132,14 @@ pub enum Comparability {
 }
 
 /// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling and
-/// whatever only one of the engines tells, knobs foremost; otherwise one difference is the limit. What is unknown on both
-/// sides is taken to be equal.
+/// whatever only one of the engines tells, knobs foremost, and with its `quantization` where a person accepted that;
+/// otherwise one difference is the limit. What is unknown on both sides is taken to be equal.
 pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
+    let mut beside = Vec::new();
     let names: BTreeSet<&String> = baseline.keys().chain(candidate.keys()).collect();
     let mut differing: Vec<Differing> = names
         .into_iter()
-        .filter(|name| !name.starts_with(SEEN))
+        .filter(|name| !name.starts_with(SEEN) && *name != ACCEPTED)
         .map(|name| Differing {
             name: name.clone(),
             baseline: baseline.get(name).cloned(),
@@ -143,15 +154,32 @@ pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
     {
         differing.retain(|pair| !pair.comes_with_the_engine());
         differing.push(engine);
+        let is_accepted = |facts: &Facts| facts.get(ACCEPTED).is_some_and(|it| it.value == WEIGHTS);
+        if is_accepted(baseline) || is_accepted(candidate) {
+            beside = take_weights(&mut differing);
+        }
     }
     match <[Differing; 1]>::try_from(differing) {
-        Ok([differing]) if !differing.is_one_sided() => Comparability::OneVariable { differing },
+        Ok([differing]) if !differing.is_one_sided() => {
+            Comparability::OneVariable { differing, beside }
+        }
         Ok(one) => Comparability::Confounded {
             differing: one.into(),
         },
         Err(none) if none.is_empty() => Comparability::Identical,
         Err(differing) => Comparability::Confounded { differing },
     }
+}
+
+/// Takes the weights' formats out of what differs, where both are known.
+fn take_weights(differing: &mut Vec<Differing>) -> Vec<Differing> {
+    let place = differing
+        .iter()
+        .position(|pair| pair.name == WEIGHTS && !pair.is_one_sided());
+    place
+        .map(|place| differing.remove(place))
+        .into_iter()
+        .collect()
 }
 
 fn known(fact: &Option<Fact>) -> Option<&str> {
@@ -169,7 +197,7 @@ impl Differing {
     fn comes_with_the_engine(&self) -> bool {
         match self.name.as_str() {
             "engine" | "version" | "model" => true,
-            "hardware" | "quantization" => false,
+            "hardware" | WEIGHTS => false,
             _ => self.is_one_sided(),
         }
     }

@@ -140,6 +140,7 @@ impl TryFrom<VerdictText> for Verdict {
 pub(crate) struct ComparabilityText {
     kind: String,
     differing: Option<OneOrMore>,
+    beside: Option<OneOrMore>,
 }
 
 struct OneOrMore(Vec<Differing>);
@@ -155,6 +156,7 @@ impl TryFrom<ComparabilityText> for Comparability {
                     differing.and_then(|all| all.into_iter().next()),
                     "differing",
                 )?,
+                beside: text.beside.map_or_else(Vec::new, |OneOrMore(all)| all),
             },
             "confounded" => Self::Confounded {
                 differing: need(differing, "differing")?,

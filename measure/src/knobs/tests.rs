@@ -25,7 +25,7 @@ fn check(baseline: &[(&str, &str)], candidate: &[(&str, &str)], expected: Option
         |differing: &[Differing]| differing.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
     match (comparability(&facts(baseline), &facts(candidate)), expected) {
         (Comparability::Identical, None) => {}
-        (Comparability::OneVariable { differing }, Some([name])) => {
+        (Comparability::OneVariable { differing, .. }, Some([name])) => {
             assert_eq!(differing.name, *name)
         }
         (Comparability::Confounded { differing }, Some(expected)) => {
@@ -201,4 +201,37 @@ fn values_are_read_as_typed_and_print_the_same() {
     }
     assert_eq!(KnobValue::from(" true "), KnobValue::Switch(true));
     assert_eq!(KnobValue::from("-3"), KnobValue::Whole(-3));
+}
+
+#[test]
+fn the_weights_of_two_engines_may_differ_where_a_person_accepted_it() {
+    let one = [("engine", "llama.cpp"), ("quantization", "Q4_K_M")];
+    let other = [
+        ("engine", "vLLM"),
+        ("quantization", "bf16"),
+        (ACCEPTED, "quantization"),
+    ];
+    check(&one, &other[..2], Some(&["quantization", "engine"]));
+    let Comparability::OneVariable { differing, beside } =
+        comparability(&facts(&one), &facts(&other))
+    else {
+        panic!("not comparable");
+    };
+    assert_eq!(differing.name, "engine");
+    assert_eq!((beside.len(), beside[0].name.as_str()), (1, "quantization"));
+    // Of one engine's weights nothing is accepted, and nothing else than weights of two.
+    check(
+        &[("quantization", "Q4_K_M"), ("version", "1")],
+        &[
+            ("quantization", "bf16"),
+            ("version", "2"),
+            (ACCEPTED, "quantization"),
+        ],
+        Some(&["quantization", "version"]),
+    );
+    check(
+        &one,
+        &[("engine", "vLLM"), (ACCEPTED, "quantization")],
+        Some(&["quantization", "engine"]),
+    );
 }

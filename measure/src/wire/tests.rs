@@ -175,6 +175,11 @@ fn one_difference_or_several() {
         Comparability::Identical,
         Comparability::OneVariable {
             differing: one.clone(),
+            beside: Vec::new(),
+        },
+        Comparability::OneVariable {
+            differing: one.clone(),
+            beside: vec![one.clone()],
         },
         Comparability::Confounded {
             differing: vec![one.clone(), one],

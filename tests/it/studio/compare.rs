@@ -31,7 +31,7 @@ async fn one_knob_is_judged() {
             (view.spec.slo.clone(), 2, 1)
         );
         let pair = &page.pairs[0];
-        let Comparability::OneVariable { differing } = &pair.comparability else {
+        let Comparability::OneVariable { differing, .. } = &pair.comparability else {
             panic!("{:?}", pair.comparability)
         };
         assert_eq!(differing.name, "knob:max-num-seqs");

@@ -77,7 +77,7 @@ fn withheld(candidate: &str, differing: &[Differing]) -> String {
 
 /// What made the difference: the one knob, from one value to the other.
 fn cause(candidate: &str, comparability: &Comparability) -> String {
-    let Comparability::OneVariable { differing } = comparability else {
+    let Comparability::OneVariable { differing, .. } = comparability else {
         return format!("{candidate}, in which nothing that is known differs,");
     };
     let name = differing.name.strip_prefix("knob:");
