@@ -1,20 +1,38 @@
 //! Shares with Wilson's interval.
 
+use super::dependence::freedom;
+use super::student::student;
 use super::{Indicator, Proportion};
 
 /// The normal distribution's 97.5th percentile.
-const Z: f64 = 1.959_963_984_540_054;
+pub(super) const Z: f64 = 1.959_963_984_540_054;
 
 impl Proportion {
     /// Wilson's 95 % interval around `value` for `effective` independent requests; `None` when there are none.
     pub fn wilson(value: f64, effective: f64) -> Option<Self> {
+        Self::at(value, effective, Z)
+    }
+
+    /// The share of `ones` among `count` answers of which `time` come to one independent answer. That time is itself an
+    /// estimate, for which Student's percentile stands in place of the normal one.
+    pub fn dependent(ones: usize, count: usize, time: f64) -> Option<Self> {
+        let (value, effective) = (ones as f64 / count as f64, count as f64 / time);
+        let z = if time == 1.0 {
+            Z
+        } else {
+            student(freedom(effective))
+        };
+        Self::at(value, effective, z)
+    }
+
+    fn at(value: f64, effective: f64, z: f64) -> Option<Self> {
         if effective.is_nan() || effective <= 0.0 {
             return None;
         }
-        let z2n = Z * Z / effective;
+        let z2n = z * z / effective;
         let centre = (value + z2n / 2.0) / (1.0 + z2n);
         let half =
-            Z * (value * (1.0 - value) / effective + z2n / (4.0 * effective)).sqrt() / (1.0 + z2n);
+            z * (value * (1.0 - value) / effective + z2n / (4.0 * effective)).sqrt() / (1.0 + z2n);
         // The ends at 0 and 1 are exact; rounding must not move them inwards.
         let lo = if value == 0.0 {
             0.0
