@@ -28,7 +28,7 @@ pub use effective::Indicator;
 pub use interval::{needed_for, ranks};
 pub use normal::normal_quantile;
 pub use pooled::{FAILED, Pool};
-pub use ratio::{PerSecond, relative_swing};
+pub use ratio::{PerSecond, Times, relative_swing};
 pub use repeats::over_repeats;
 pub use worst::worst_time;
 

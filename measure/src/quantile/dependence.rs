@@ -7,6 +7,8 @@ use super::student::student;
 
 /// Highest order that is tried.
 const ORDER: usize = 10;
+/// Requests that are taken together where noise of single ones hides what they have in common.
+const TOGETHER: usize = 4;
 /// A memory longer than this share of the series cannot be told from a trend: no series is worth fewer than so many values.
 const LEAST_WORTH: f64 = 4.0;
 
@@ -40,6 +42,25 @@ impl Memory {
             count,
             variance,
             time,
+        }
+    }
+
+    /// The same, also looking at means of four neighbours: noise of single requests hides a queue's memory from the fit, but
+    /// not from that to their means. The longer of the two counts.
+    pub fn of_noisy(series: &[f64]) -> Self {
+        let fine = Self::of(series);
+        let means: Vec<f64> = series
+            .chunks_exact(TOGETHER)
+            .map(|few| few.iter().sum::<f64>() / TOGETHER as f64)
+            .collect();
+        let coarse = Self::of(&means);
+        if coarse.time <= 1.0 {
+            return fine;
+        }
+        let time = coarse.time * TOGETHER as f64 * coarse.variance / fine.variance;
+        Self {
+            time: time.clamp(fine.time, longest(series.len())),
+            ..fine
         }
     }
 
@@ -118,7 +139,11 @@ fn time(sum: f64, innovations: f64, n: f64) -> f64 {
         sum
     };
     let time = innovations / (1.0 - corrected).powi(2);
-    time.clamp(1.0, (n / LEAST_WORTH).max(1.0))
+    time.clamp(1.0, longest(n as usize))
+}
+
+fn longest(count: usize) -> f64 {
+    (count as f64 / LEAST_WORTH).max(1.0)
 }
 
 #[cfg(test)]
@@ -170,6 +195,20 @@ mod tests {
                 "{phi}: {typical}, not {expected}"
             );
         }
+    }
+
+    #[test]
+    fn noise_does_not_hide_a_memory() {
+        // An autoregression under as much noise again: of the variance 0.5 remembers 99 / 1 values.
+        let mut draws = Draws::new(3);
+        let noisy: Vec<f64> = autoregression(0.98, 4000, 5)
+            .into_iter()
+            .map(|x| x + draws.normal())
+            .collect();
+        let (fine, both) = (Memory::of(&noisy).time, Memory::of_noisy(&noisy).time);
+        assert!(fine <= both && 15.0 < both && both < 90.0, "{fine} {both}");
+        assert_eq!(Memory::of_noisy(&autoregression(0.0, 500, 1)).time, 1.0);
+        assert_eq!(Memory::of_noisy(&[7.3; 300]).time, 1.0);
     }
 
     #[test]

@@ -84,6 +84,16 @@ mod tests {
     }
 
     #[test]
+    fn dependent_answers_take_students_percentile() {
+        // 180 of 200, ten to an independent one: 0.9 of 20 with t = 2.2281 at 10 degrees of freedom (scipy).
+        let got = Proportion::dependent(180, 200, 10.0).expect("some");
+        assert!((got.lo - 0.664_808).abs() < 1e-4 && (got.hi - 0.976_099).abs() < 1e-4);
+        let same = Proportion::wilson(0.9, 200.0);
+        assert_eq!(Proportion::dependent(180, 200, 1.0), same);
+        assert_eq!(Proportion::dependent(0, 0, 1.0), None);
+    }
+
+    #[test]
     fn all_good_is_sure_of_95_percent_from_73_requests() {
         assert!(Proportion::wilson(1.0, 72.0).expect("some").lo < 0.95);
         assert!(0.95 <= Proportion::wilson(1.0, 73.0).expect("some").lo);

@@ -108,6 +108,27 @@ fn intervals_of_a_queue_cover_too() {
     assert!(364 <= hits, "{hits} of 400");
 }
 
+#[test]
+fn an_interval_with_memory_agrees_with_numpy_and_scipy() {
+    // 400 requests on a wave of 48: numpy.quantile, scipy.linalg.toeplitz, scipy.stats.t, following docs/metrics.md.
+    let value = |i: i64| 20 + (i * i * 7 + 3 * i) % 11 + ((i * 5) % 240 - 120).abs() / 4;
+    let sample = Sample::new((0..400).map(|i| 1e6 * value(i) as f64).collect());
+    let expected = [
+        (50.0, 229.072_071_6, (37.0, 39.0, 41.0)),
+        (95.0, 160.849_193_5, (51.0, 53.05, 56.279_007_1)),
+        (99.0, 299.785_915_2, (56.0, 58.0, 60.910_743_8)),
+    ];
+    for (p, worth, (lo, value, hi)) in expected {
+        let (estimate, effective) = sample.estimate(p).expect("some");
+        assert!((effective / worth - 1.0).abs() < 1e-8, "p{p}: {effective}");
+        let ends = [estimate.lo, estimate.value, estimate.hi];
+        for (got, expected) in ends.into_iter().zip([lo, value, hi]) {
+            let got = got.expect("finite").as_millis_f64();
+            assert!((got - expected).abs() < 1e-4, "p{p}: {got}, not {expected}");
+        }
+    }
+}
+
 fn pooled(requests: &[Vec<u64>]) -> Distribution {
     let of = |place: usize, on: &mut dyn FnMut(u64)| requests[place].iter().copied().for_each(on);
     Pool::of(requests.len(), of).distribution()
@@ -189,13 +210,13 @@ fn too_few_values_are_said_to_be_at_least() {
         .more_needed(99.0),
         268
     );
-    // Each worth a fiftieth: they must come to a twelfth of 72.
+    // Each worth a fiftieth: they must come to a sixteenth of 72.
     let dependent = Distribution {
         count: 100,
         effective: 2.0,
         ..Distribution::default()
     };
-    assert_eq!(dependent.more_needed(95.0), 200);
+    assert_eq!(dependent.more_needed(95.0), 125);
     assert!(!dependent.carries(95.0) && dependent.carries(50.0));
 }
 

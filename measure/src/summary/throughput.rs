@@ -1,6 +1,6 @@
 //! How sure a point's throughput is.
 
-use crate::quantile::{PerSecond, relative_swing};
+use crate::quantile::{PerSecond, Times, relative_swing};
 use crate::request::RequestRecord;
 
 use super::Summary;
@@ -22,13 +22,10 @@ impl Summary {
     pub fn throughput(&self, records: &[RequestRecord]) -> Throughput {
         let mut arrived: Vec<&RequestRecord> = records.iter().collect();
         arrived.sort_by_key(|record| record.scheduled);
-        let gaps: Vec<f64> = arrived
-            .windows(2)
-            .map(|pair| pair[1].scheduled.since(pair[0].scheduled).as_secs_f64())
-            .collect();
+        let times = Times::of(arrived.iter().map(|it| (it.scheduled, it.end)));
         let of = |value: Option<f64>, amount: fn(&RequestRecord) -> u32| {
             let amounts: Vec<f64> = arrived.iter().map(|it| f64::from(amount(it))).collect();
-            let swing = relative_swing(&amounts, &gaps)?;
+            let swing = relative_swing(&amounts, &times)?;
             Some(PerSecond::within(value?, swing, swing))
         };
         Throughput {
