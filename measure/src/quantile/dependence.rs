@@ -7,6 +7,8 @@ use super::student::student;
 
 /// Highest order that is tried.
 const ORDER: usize = 10;
+/// So many orders in a row that are no better end the search.
+const PATIENCE: usize = 3;
 /// Requests that are taken together where noise of single ones hides what they have in common.
 const TOGETHER: usize = 4;
 /// A memory longer than this share of the series cannot be told from a trend: no series is worth fewer than so many values.
@@ -25,21 +27,20 @@ pub struct Memory {
 
 impl Memory {
     /// Fits autoregressions of order 0 to 10 (Yule and Walker, by Durbin's recursion), takes the one of the least BIC
-    /// (Schwarz 1978), and reads the variance of the mean off its spectrum at zero: innovations / (1 - sum of
+    /// (Schwarz 1978; three orders without gain end the search), and reads the variance of the mean off its spectrum at zero: innovations / (1 - sum of
     /// coefficients)^2. The sum is corrected for its bias in short series, (1 + 3 sum) / n (Kendall 1954). Never below 1.
     pub fn of(series: &[f64]) -> Self {
-        let count = series.len();
-        let covariances = autocovariances(series);
-        let variance = covariances[0];
+        let centred = Centred::of(series);
+        let variance = centred.covariance(0);
         // What rounding leaves of a constant is no variance.
         let scale = series.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let time = if variance <= 1e-24 * scale * scale {
             1.0
         } else {
-            autoregressive_time(&covariances, count)
+            autoregressive_time(&centred, variance)
         };
         Self {
-            count,
+            count: series.len(),
             variance,
             time,
         }
@@ -85,50 +86,67 @@ pub(super) fn freedom(worth: f64) -> f64 {
     (worth / 2.0).max(3.0)
 }
 
-/// Autocovariances at lags 0 to [`ORDER`], each over the whole count.
-fn autocovariances(series: &[f64]) -> [f64; ORDER + 1] {
-    let count = series.len() as f64;
-    let mean = series.iter().sum::<f64>() / count;
-    let mut centred: Vec<f64> = series.iter().map(|value| value - mean).collect();
-    // Nothing follows the last value.
-    centred.resize(series.len() + ORDER, 0.0);
-    let mut sums = [0.0; ORDER + 1];
-    for window in centred.windows(ORDER + 1) {
-        for (sum, later) in sums.iter_mut().zip(window) {
-            *sum += window[0] * later;
-        }
+/// A series less its mean.
+struct Centred(Vec<f64>);
+
+impl Centred {
+    fn of(series: &[f64]) -> Self {
+        let mean = series.iter().sum::<f64>() / series.len() as f64;
+        Self(series.iter().map(|value| value - mean).collect())
     }
-    sums.map(|sum| sum / count)
+
+    /// Autocovariance at a lag, over the whole count.
+    fn covariance(&self, lag: usize) -> f64 {
+        let (earlier, later) = (self.0.chunks_exact(4), self.0[lag..].chunks_exact(4));
+        let rest = later.remainder();
+        // Four sums side by side: one after another each would wait for the one before.
+        let mut sums = [0.0; 4];
+        for (earlier, later) in earlier.zip(later) {
+            for i in 0..4 {
+                sums[i] += earlier[i] * later[i];
+            }
+        }
+        let from = self.0.len() - lag - rest.len();
+        let rest: f64 = rest.iter().zip(&self.0[from..]).map(|(x, y)| x * y).sum();
+        (sums.iter().sum::<f64>() + rest) / self.0.len() as f64
+    }
 }
 
 /// Durbin's recursion over orders; the time of the order with the least BIC.
-fn autoregressive_time(covariances: &[f64; ORDER + 1], count: usize) -> f64 {
-    let n = count as f64;
+fn autoregressive_time(series: &Centred, variance: f64) -> f64 {
+    let n = series.0.len() as f64;
+    let mut covariances = vec![variance];
     let mut coefficients = [0.0; ORDER];
-    let mut innovations = covariances[0];
-    let mut best = (n * innovations.ln(), 0.0, innovations);
-    for order in 1..=ORDER.min(count / 10) {
-        let known = order - 1;
-        let explained: f64 = (0..known)
-            .map(|i| coefficients[i] * covariances[known - i])
-            .sum();
-        let partial = (covariances[order] - explained) / innovations;
-        let before = coefficients;
-        for i in 0..known {
-            coefficients[i] -= partial * before[known - 1 - i];
-        }
-        coefficients[known] = partial;
-        innovations *= 1.0 - partial * partial;
-        if innovations <= 1e-12 * covariances[0] {
+    let mut innovations = variance;
+    let mut best = (n * innovations.ln(), 0, 0.0, innovations);
+    for order in 1..=ORDER.min(series.0.len() / 10) {
+        covariances.push(series.covariance(order));
+        innovations *= step(&mut coefficients, &covariances, innovations);
+        if innovations <= 1e-12 * variance || best.1 + PATIENCE < order {
             break;
         }
         let criterion = n * innovations.ln() + n.ln() * order as f64;
         if criterion < best.0 {
-            best = (criterion, coefficients.iter().sum(), innovations);
+            best = (criterion, order, coefficients.iter().sum(), innovations);
         }
     }
-    let (_, sum, innovations) = best;
-    time(sum, innovations / covariances[0], n)
+    let (.., sum, innovations) = best;
+    time(sum, innovations / variance, n)
+}
+
+/// The coefficients of the next order; by which factor its innovations vary less.
+fn step(coefficients: &mut [f64; ORDER], covariances: &[f64], innovations: f64) -> f64 {
+    let known = covariances.len() - 2;
+    let explained: f64 = (0..known)
+        .map(|i| coefficients[i] * covariances[known - i])
+        .sum();
+    let partial = (covariances[known + 1] - explained) / innovations;
+    let before = *coefficients;
+    for i in 0..known {
+        coefficients[i] -= partial * before[known - 1 - i];
+    }
+    coefficients[known] = partial;
+    1.0 - partial * partial
 }
 
 /// Spectrum at zero over variance, with the sum of coefficients corrected for its bias.
@@ -164,8 +182,12 @@ mod tests {
     #[test]
     fn covariances_are_those_worked_out_by_hand() {
         // 1, 2, 3, 4 less their mean: -1.5, -0.5, 0.5, 1.5. Squares 5, neighbours 1.25, at two -1.5, at three -2.25.
-        let got = autocovariances(&[1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(got[..5], [1.25, 0.3125, -0.375, -0.5625, 0.0]);
+        let series = Centred::of(&[1.0, 2.0, 3.0, 4.0]);
+        let got = [0, 1, 2, 3].map(|lag| series.covariance(lag));
+        assert_eq!(got, [1.25, 0.3125, -0.375, -0.5625]);
+        let long = Centred::of(&(0..11).map(f64::from).collect::<Vec<f64>>());
+        // -5 x -4 + -4 x -3 + ... + 4 x 5 = 80.
+        assert_eq!(long.covariance(1), 80.0 / 11.0);
     }
 
     #[test]
