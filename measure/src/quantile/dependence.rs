@@ -34,10 +34,10 @@ impl Memory {
         let variance = centred.covariance(0);
         // What rounding leaves of a constant is no variance.
         let scale = series.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let time = if variance <= 1e-24 * scale * scale {
-            1.0
-        } else {
+        let time = if 1e-24 * scale * scale < variance {
             autoregressive_time(&centred, variance)
+        } else {
+            1.0
         };
         Self {
             count: series.len(),
@@ -249,6 +249,6 @@ mod tests {
     #[test]
     fn nothing_and_one_value_are_no_trouble() {
         assert_eq!(Memory::of(&[5.0]).time, 1.0);
-        assert_eq!(Memory::of(&[]).count, 0);
+        assert_eq!(Memory::of_noisy(&[]).time, 1.0);
     }
 }

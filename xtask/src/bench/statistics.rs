@@ -31,9 +31,10 @@ struct Row {
 pub fn run(only: &str) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for name in CRATES {
-        rows.extend(step(&format!("statistics of {name}, at the full count"), || {
-            rows_of(name, only)
-        })?);
+        rows.extend(step(
+            &format!("statistics of {name}, at the full count"),
+            || rows_of(name, only),
+        )?);
     }
     if rows.is_empty() {
         bail!("no test called statistics_{only}... printed a row");
@@ -67,7 +68,10 @@ fn rows_of(name: &str, only: &str) -> anyhow::Result<Vec<Row>> {
         .with_context(|| format!("cannot run the tests of {name}"))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        bail!("the statistics of {name} failed ({})\n{said}", output.status);
+        bail!(
+            "the statistics of {name} failed ({})\n{said}",
+            output.status
+        );
     }
     said.lines().filter_map(row).collect()
 }
@@ -97,7 +101,8 @@ fn parse(cells: &[&str]) -> anyhow::Result<Row> {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut text = String::from("| | what | count | figure | bar |\n| --- | --- | --- | --- | --- |\n");
+    let mut text =
+        String::from("| | what | count | figure | bar |\n| --- | --- | --- | --- | --- |\n");
     for Row {
         name,
         count,
