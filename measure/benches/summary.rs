@@ -3,6 +3,8 @@
 use divan::{Bencher, black_box};
 use measure::certificate::certify;
 use measure::request::{Chunk, ChunkKind, Chunks, RequestRecord};
+use measure::score::Score;
+use measure::slo::{Slo, judge};
 use measure::summary::{Discipline, Failures, summarize};
 use measure::units::Nanos;
 use serde_json::json;
@@ -58,4 +60,16 @@ fn summary(bencher: Bencher<'_, '_>, requests: u64) {
 fn certificate(bencher: Bencher<'_, '_>, requests: u64) {
     let records = point(requests);
     bencher.bench_local(|| certify(black_box(&records), Default::default()));
+}
+
+/// What a dragged SLO line costs for each point.
+#[divan::bench(args = [500, 2000])]
+fn judgement(bencher: Bencher<'_, '_>, requests: u64) {
+    let records = point(requests);
+    let scores: Vec<Score> = records.iter().map(Score::from).collect();
+    let summary = summarize(&records, Discipline::OpenLoop, Failures::AsInfinity);
+    let slo: Slo = "ttft:p95<51ms tpot:p95<10ms attain>=95%"
+        .parse()
+        .expect("an SLO");
+    bencher.bench_local(|| judge(black_box(&scores), &summary, black_box(&slo)));
 }

@@ -1,26 +1,36 @@
 //! Percentiles by linear interpolation between order statistics, and their intervals.
 //!
-//! Requests of one point are not independent, so every interval goes by an *effective* sample size. An interval is
-//! an order-statistic interval for latencies of requests, a block bootstrap for gaps pooled over requests, and
-//! Wilson's for a share. Where the sample is too small for an upper end there is none: "at least".
+//! Requests of one point are not independent, so every interval goes by an *effective* sample size: the requests over the
+//! memory of an autoregression fitted to them. Latencies have order-statistic intervals, shares Wilson's, rates those of a
+//! ratio. Where the sample is too small for an upper end there is none: "at least".
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
 mod bootstrap; // moving blocks
+mod dependence; // how long a series remembers
 mod effective; // what an autocorrelated sample is worth
 mod interval; // ranks that enclose a percentile
 mod normal; // the normal distribution's inverse
 mod pick; // ranks among very many values
 mod pooled; // gaps pooled over requests
+mod ratio; // amounts per second
+mod repeats; // Student over repeats
 mod share; // Wilson
+mod student; // his 97.5th percentile
+mod tail; // ends of a percentile where requests queue
+mod worst; // how long the worst margins last
 
 pub use bootstrap::Blocks;
+pub use dependence::Memory;
 pub use effective::Indicator;
 pub use interval::{needed_for, ranks};
 pub use normal::normal_quantile;
 pub use pooled::{FAILED, Pool};
+pub use ratio::{PerSecond, Times, relative_swing};
+pub use repeats::over_repeats;
+pub use worst::worst_time;
 
 /// Percentile `p` (0 to 100) of *sorted* values by linear interpolation (numpy's default). `None` when empty.
 /// Any weight on an infinite value makes the result infinite.
@@ -117,35 +127,54 @@ impl Sample {
         Self { in_order, sorted }
     }
 
+    /// Values, failures included.
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// No value at all.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
     /// A percentile with its interval, and how many independent values the sample is worth for it; `None` when empty.
     pub fn estimate(&self, p: f64) -> Option<(Estimate, f64)> {
         let value = percentile_linear(&self.sorted, p)?;
-        let below: Indicator = self
-            .in_order
-            .iter()
-            .map(|x| {
-                if value.is_finite() {
-                    *x <= value
-                } else {
-                    x.is_finite()
-                }
-            })
-            .collect();
-        let effective = below.effective();
-        let (lo, hi) = ranks(effective as usize, p);
-        // Ranks among `effective` values, stretched to all of them, rounded outwards.
-        let stretch = self.sorted.len() as f64 / (effective as usize).max(1) as f64;
-        let at = |rank: f64| self.sorted[(rank as usize).clamp(1, self.sorted.len()) - 1];
-        let lo = lo.map(|rank| at((rank as f64 * stretch).floor()).min(value));
-        let hi = hi.map(|rank| at((rank as f64 * stretch).ceil()).max(value));
-        Some((
-            Estimate {
-                value: finite(value),
-                lo: lo.and_then(finite),
-                hi: hi.and_then(finite),
-            },
-            effective,
-        ))
+        let above = 1.0 - p / 100.0;
+        let time = if 0.0 < above && above < 1.0 {
+            tail::time(&self.in_order, &self.sorted, above)
+        } else {
+            1.0
+        };
+        let effective = self.sorted.len() as f64 / time;
+        let (lo, hi) = if time == 1.0 {
+            self.independent(p)
+        } else {
+            self.dependent(p, effective)
+        };
+        let estimate = Estimate {
+            value: finite(value),
+            lo: lo.and_then(|lo| finite(lo.min(value))),
+            hi: hi.and_then(|hi| finite(hi.max(value))),
+        };
+        Some((estimate, effective))
+    }
+
+    /// Order statistics by the exact binomial.
+    fn independent(&self, p: f64) -> (Option<f64>, Option<f64>) {
+        let (lo, hi) = ranks(self.sorted.len(), p);
+        let at = |rank: usize| self.sorted[rank - 1];
+        (lo.map(at), hi.map(at))
+    }
+
+    /// Where the share above could lie in a sample that is worth fewer requests than it has.
+    fn dependent(&self, p: f64, effective: f64) -> (Option<f64>, Option<f64>) {
+        let above = 1.0 - p / 100.0;
+        let shares = tail::swing(above, effective);
+        let lo = percentile_linear(&self.sorted, 100.0 * (1.0 - shares.most));
+        let hi = tail::upper(&self.sorted, above, shares.least);
+        let carried = tail::carries(p, self.sorted.len(), effective);
+        (lo, hi.filter(|_| carried))
     }
 
     /// p50, p95 and p99.
@@ -191,8 +220,12 @@ impl Distribution {
         } else {
             self.effective / f64::from(self.count)
         };
-        let needed = (f64::from(needed_for(p)) / worth.max(1e-6)).ceil() as u32;
-        needed.saturating_sub(self.count)
+        (tail::values_needed(p, worth.max(1e-6)) as u32).saturating_sub(self.count)
+    }
+
+    /// Whether there are enough values for an interval with two ends.
+    pub fn carries(&self, p: f64) -> bool {
+        tail::carries(p, self.count as usize, self.effective)
     }
 
     /// `at least 812 ms; 268 more requests would give it an upper end`, for a percentile without an upper end.

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::quantile::{Estimate, Proportion};
 use crate::units::Nanos;
 
+mod goodput; // how much was good, and how sure that is
 mod judge; // was it kept
 mod parse; // text to SLO
 mod text; // SLO to text
 
+pub use goodput::{Goodput, goodput};
 pub use judge::{judge, value};
 pub use parse::DEFAULT_ATTAINMENT;
 

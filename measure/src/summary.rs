@@ -16,8 +16,10 @@ use crate::units::Nanos;
 
 mod capacity; // did the engine keep up
 mod failures; // what went wrong first
+mod throughput; // how sure its rates are
 
 pub use failures::FirstFailure;
+pub use throughput::Throughput;
 
 /// Did the engine keep up with the arrivals?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,8 +223,7 @@ fn pooled_gaps(arrived: &[&RequestRecord], failures: Failures) -> Distribution {
             (false, Failures::SuccessesOnly) => {}
         }
     };
-    // Any fixed seed: the same records must give the same interval for ever.
-    Pool::of(arrived.len(), of).distribution(0)
+    Pool::of(arrived.len(), of).distribution()
 }
 
 struct Counts {
@@ -304,8 +305,6 @@ fn tokens(records: &[RequestRecord]) -> Tokens {
         .filter_map(|record| record.output_tokens)
         .map(u64::from)
         .sum();
-    // What a failed request made the engine read is known only where the engine said so.
-    let planned = |record: &RequestRecord| record.is_ok().then_some(record.input_tokens_planned);
     let cached = || records.iter().filter_map(|record| record.cached_tokens);
     Tokens {
         output: known().map(u64::from).sum(),
@@ -316,8 +315,7 @@ fn tokens(records: &[RequestRecord]) -> Tokens {
             .count() as u32,
         input: records
             .iter()
-            .filter_map(|record| record.prompt_tokens.or_else(|| planned(record)))
-            .map(u64::from)
+            .map(|record| u64::from(throughput::input(record)))
             .sum(),
         cached: cached().next().map(|_| cached().map(u64::from).sum()),
         per_chunk: (0 < chunks).then(|| in_chunks as f64 / chunks as f64),

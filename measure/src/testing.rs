@@ -1,4 +1,8 @@
-//! Records and scores for tests.
+//! Records and scores for tests, processes whose truth is known, and the table of how often judgement is right.
+
+mod coverage; // do intervals keep their promise
+pub mod processes; // independent, autoregressive, queues
+pub mod rows; // lines of the table
 
 use crate::request::{Chunk, ChunkKind, Chunks, ErrorKind, Outcome, RequestRecord, TokenSource};
 use crate::sampling::Draws;

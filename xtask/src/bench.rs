@@ -14,6 +14,7 @@ mod place; // which core, which priority
 mod report; // docs/benchmarks.md
 mod scenario; // what is asked of every client
 mod server; // the one that knows
+mod statistics; // how often judgement is right
 mod truth; // what its log says
 mod watch; // what a process tree costs
 
@@ -51,6 +52,10 @@ pub struct Options {
     /// Count instructions under callgrind and compare them with those kept in the repository
     #[arg(long)]
     instructions: bool,
+    /// Try judgement on processes whose truth is known, at the full count, and print one table; only the tests whose names
+    /// go on with NAME after `statistics_`, where one is given
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "instructions")]
+    statistics: Option<String>,
     /// With --instructions: keep the counts of today
     #[arg(long, requires = "instructions")]
     keep: bool,
@@ -68,6 +73,9 @@ pub struct Programs {
 
 /// Measures, judges, writes.
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(only) = &options.statistics {
+        return statistics::run(only);
+    }
     if options.instructions {
         return instructions::count_all(options.keep, options.no_build, options.consent);
     }

@@ -1,13 +1,11 @@
-//! Gaps pooled over requests. Gaps of one request are not independent, so whole requests are resampled.
+//! Gaps pooled over requests. Gaps of one request are not independent, so whole requests are what varies.
 
 use std::collections::BTreeSet;
 
 use super::pick::{Finite, pick};
-use super::{Blocks, Distribution, Estimate, Place, finite, percentile_linear};
+use super::{Distribution, Estimate, Memory, Place, finite, percentile_linear, tail};
 
-/// Resamples: enough for the ends of a 95 % interval, and a bounded amount of work.
-const RESAMPLES: usize = 400;
-/// Fewer requests than this give no interval: resampling a handful says little about the rest.
+/// Fewer requests than this give no interval: a handful says little about the rest.
 const FEWEST_REQUESTS: usize = 20;
 /// Up to so many values are copied and sorted, which is the least work.
 const SORTED: usize = 1 << 20;
@@ -60,9 +58,9 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
         (0..self.requests).for_each(|request| (self.values)(request, &mut on));
     }
 
-    /// p50, p95 and p99 over all values; intervals by a seeded moving-block bootstrap over requests.
-    pub fn distribution(&self, seed: u64) -> Distribution {
-        let [p50, p95, p99] = self.estimates([50.0, 95.0, 99.0], seed);
+    /// p50, p95 and p99 over all values, with intervals that take requests, not gaps, for what was drawn.
+    pub fn distribution(&self) -> Distribution {
+        let [p50, p95, p99] = self.estimates([50.0, 95.0, 99.0]);
         Distribution {
             count: self.count() as u32,
             failed: (self.count() - self.finite.count) as u32,
@@ -73,56 +71,53 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
         }
     }
 
-    /// Woodruff's intervals: how far does the share of values below the percentile swing when requests are resampled?
-    /// The percentiles at those shares are the ends.
-    fn estimates<const N: usize>(
-        &self,
-        percentiles: [f64; N],
-        seed: u64,
-    ) -> [Option<(Estimate, f64)>; N] {
+    /// Woodruff's intervals: how far does the share of values above the percentile swing from request to request? The
+    /// percentiles at those shares are the ends.
+    fn estimates<const N: usize>(&self, percentiles: [f64; N]) -> [Option<(Estimate, f64)>; N] {
         if self.count() == 0 {
             return [None; N];
         }
-        let values = self.percentiles(&percentiles, SORTED);
-        let swings: Vec<_> = values
-            .iter()
-            .map(|value| self.swing(*value, seed))
+        let sorted = (self.count() <= SORTED).then(|| self.sorted());
+        let of = |percentiles: &[f64]| match &sorted {
+            Some(sorted) => at(sorted, percentiles),
+            None => self.picked(percentiles),
+        };
+        let values = of(&percentiles);
+        let worths: Vec<Option<f64>> = values.iter().map(|value| self.worth(*value)).collect();
+        let ends = |(p, worth): (f64, &Option<f64>)| {
+            let above = 1.0 - p / 100.0;
+            let swing = tail::swing(above, worth.unwrap_or(1.0));
+            [100.0 * (1.0 - swing.most), 100.0 * (1.0 - swing.least)]
+        };
+        let asked: Vec<f64> = percentiles
+            .into_iter()
+            .zip(&worths)
+            .flat_map(ends)
             .collect();
-        let of = |(p, swing): (f64, &Option<Swing>)| {
-            let (down, up) = swing.as_ref().map_or((0.0, 0.0), |it| (it.down, it.up));
-            [p / 100.0 - down, p / 100.0 + up]
-        };
-        let shares: Vec<f64> = percentiles.into_iter().zip(&swings).flat_map(of).collect();
-        let asked: Vec<f64> = shares.iter().map(|share| 100.0 * share).collect();
-        let ends = self.percentiles(&asked, SORTED);
-        let end = |place: usize, is_there: bool| {
-            let end = finite(ends[place]);
-            end.filter(|_| is_there)
-        };
+        let ends = of(&asked);
         std::array::from_fn(|i| {
-            let swing = swings[i].as_ref();
-            let sure = swing.is_some();
+            let worth = worths[i];
+            let carried =
+                worth.is_some_and(|worth| tail::carries(percentiles[i], self.count(), worth));
             let estimate = Estimate {
                 value: finite(values[i]),
-                lo: end(2 * i, sure && 0.0 <= shares[2 * i]),
-                hi: end(2 * i + 1, sure && shares[2 * i + 1] < 1.0),
+                lo: finite(ends[2 * i].min(values[i])).filter(|_| worth.is_some()),
+                hi: finite(ends[2 * i + 1].max(values[i])).filter(|_| carried),
             };
-            let effective = swing.map_or(self.ends.len() as f64, |swing| {
-                swing.effective.min(self.count() as f64)
-            });
-            Some((estimate, effective))
+            let all = self.ends.len() as f64;
+            Some((estimate, worth.unwrap_or(all).min(self.count() as f64)))
         })
     }
 
-    /// Percentiles of all values. Up to `sorted` of them they are sorted, beyond that picked.
-    fn percentiles(&self, percentiles: &[f64], sorted: usize) -> Vec<f64> {
-        if self.count() <= sorted {
-            let mut all = Vec::with_capacity(self.count());
-            self.each(|value| all.push(float(value)));
-            all.sort_unstable_by(f64::total_cmp);
-            let of = |p: &f64| percentile_linear(&all, *p).unwrap_or(f64::INFINITY);
-            return percentiles.iter().map(of).collect();
-        }
+    fn sorted(&self) -> Vec<f64> {
+        let mut all = Vec::with_capacity(self.count());
+        self.each(|value| all.push(float(value)));
+        all.sort_unstable_by(f64::total_cmp);
+        all
+    }
+
+    /// Percentiles without a sorted copy.
+    fn picked(&self, percentiles: &[f64]) -> Vec<f64> {
         let places: Vec<Place> = percentiles
             .iter()
             .map(|p| Place::of(*p, self.count()))
@@ -133,41 +128,24 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
         places.iter().map(|place| place.between(at)).collect()
     }
 
-    /// `None` for too few requests.
-    fn swing(&self, value: f64, seed: u64) -> Option<Swing> {
+    /// How many independent values these are worth for the share above `value`: each request's count above, less what its
+    /// size would bring, in order of arrival. `None` for too few requests, infinite where no request differs.
+    fn worth(&self, value: f64) -> Option<f64> {
         let n = self.ends.len();
         if n < FEWEST_REQUESTS {
             return None;
         }
         let below = self.running_counts(value);
-        let share = below[n] as f64 / self.count() as f64;
-        let slow = |i: usize| {
-            let size = self.size(i..i + 1) as f64;
-            size * share < (below[i + 1] - below[i]) as f64
-        };
-        let mut blocks = Blocks::new(seed, &(0..n).map(slow).collect());
-        let mut shares: Vec<f64> = (0..RESAMPLES)
-            .map(|_| {
-                let (hits, all) = blocks.resample().fold((0, 0), |(hits, all), range| {
-                    (
-                        hits + below[range.end] - below[range.start],
-                        all + self.size(range),
-                    )
-                });
-                hits as f64 / all as f64 - share
-            })
+        let all = self.count() as f64;
+        let share = below[n] as f64 / all;
+        let beyond: Vec<f64> = (0..n)
+            .map(|i| (below[i + 1] - below[i]) as f64 - share * self.size(i..i + 1) as f64)
             .collect();
-        let variance = shares.iter().map(|d| d * d).sum::<f64>() / RESAMPLES as f64;
-        shares.sort_unstable_by(f64::total_cmp);
-        Some(Swing {
-            down: -percentile_linear(&shares, 2.5)?.min(0.0),
-            up: percentile_linear(&shares, 97.5)?.max(0.0),
-            effective: if 0.0 < variance {
-                share * (1.0 - share) / variance
-            } else {
-                f64::INFINITY
-            },
-        })
+        let memory = Memory::of(&beyond);
+        let variance = memory.variance * memory.time * n as f64 / (all * all);
+        Some((share * (1.0 - share) / variance).min(all))
+            .filter(|worth| !worth.is_nan())
+            .or(Some(all))
     }
 
     /// Values at or below `value` among the first 0, 1, 2, ... requests that have any.
@@ -195,11 +173,9 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
     }
 }
 
-/// How far a share swings below and above itself.
-struct Swing {
-    down: f64,
-    up: f64,
-    effective: f64,
+fn at(sorted: &[f64], percentiles: &[f64]) -> Vec<f64> {
+    let of = |p: &f64| percentile_linear(sorted, *p).unwrap_or(f64::INFINITY);
+    percentiles.iter().map(of).collect()
 }
 
 fn float(value: u64) -> f64 {
@@ -224,7 +200,7 @@ mod tests {
         ) {
             let pool = Pool::of(requests.len(), |request, on| requests[request].iter().copied().for_each(on));
             if 0 < pool.count() {
-                prop_assert_eq!(pool.percentiles(&percentiles, 0), pool.percentiles(&percentiles, usize::MAX));
+                prop_assert_eq!(pool.picked(&percentiles), at(&pool.sorted(), &percentiles));
             }
         }
     }

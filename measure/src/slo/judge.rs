@@ -1,7 +1,7 @@
 //! Was it kept: request by request (attainment), and percentile by percentile.
 
 use crate::order::by_number;
-use crate::quantile::{Distribution, Estimate, Indicator, Proportion, Sample, needed_for};
+use crate::quantile::{Distribution, Estimate, Indicator, Proportion, Sample, worst_time};
 use crate::score::Score;
 use crate::summary::Summary;
 use crate::units::Nanos;
@@ -43,13 +43,26 @@ impl Slo {
         }
         good
     }
+
+    /// How far a request is from what it was promised, at its worst bound: the latency over itself and the threshold. A
+    /// half at the threshold, 1 for a failure, 0 without a bound that applies.
+    pub(super) fn margin(&self, score: &Score) -> f64 {
+        if !score.is_ok() {
+            return 1.0;
+        }
+        let margins = self.bounds.iter().filter_map(|bound| {
+            let (value, most) = (value(score, bound.metric)?.0 as f64, bound.at_most.0 as f64);
+            Some(value / (value + most).max(f64::MIN_POSITIVE))
+        });
+        margins.fold(0.0, f64::max)
+    }
 }
 
 /// A point under an SLO. `summary` gives D and the pooled ITL, which scores do not hold.
 pub fn judge(scores: &[Score], summary: &Summary, slo: &Slo) -> Judgement {
     in_order_of_arrival(scores, |scores| {
         let tally = Tally::of(scores, slo);
-        let attainment = Proportion::of(&tally.good);
+        let attainment = tally.attainment();
         let bounds = bounds(scores, &tally, summary, slo);
         let seconds = Some(summary.duration.as_secs_f64()).filter(|seconds| 0.0 < *seconds);
         let good = tally.good.ones() as u32;
@@ -75,7 +88,7 @@ pub fn judge(scores: &[Score], summary: &Summary, slo: &Slo) -> Judgement {
 }
 
 /// Hands scores over in order of arrival, copied only where they are not in that order already.
-fn in_order_of_arrival<T>(scores: &[Score], with: impl FnOnce(&[Score]) -> T) -> T {
+pub(super) fn in_order_of_arrival<T>(scores: &[Score], with: impl FnOnce(&[Score]) -> T) -> T {
     if scores.is_sorted_by_key(|score| score.scheduled) {
         return with(scores);
     }
@@ -86,8 +99,10 @@ fn in_order_of_arrival<T>(scores: &[Score], with: impl FnOnce(&[Score]) -> T) ->
 }
 
 /// Requests counted one by one.
-struct Tally {
-    good: Indicator,
+pub(super) struct Tally {
+    pub good: Indicator,
+    /// How close each came to its worst threshold. What was good says too little about memory: where all are, nothing.
+    margins: Vec<f64>,
     failed: Indicator,
     undetermined: u32,
     tokens: u64,
@@ -96,7 +111,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(scores: &[Score], slo: &Slo) -> Self {
+    pub fn of(scores: &[Score], slo: &Slo) -> Self {
         let (mut good, mut failed) = (Indicator::default(), Indicator::default());
         let (mut undetermined, mut tokens, mut counted) = (0, 0, 0);
         for score in scores {
@@ -112,11 +127,18 @@ impl Tally {
         let tokens_known = 0 < counted || good.ones() == 0;
         Self {
             good,
+            margins: scores.iter().map(|score| slo.margin(score)).collect(),
             failed,
             undetermined,
             tokens,
             tokens_known,
         }
+    }
+
+    /// good / scheduled, with Wilson's interval on what the requests are worth.
+    pub fn attainment(&self) -> Option<Proportion> {
+        let (ones, count) = (self.good.ones(), self.good.len());
+        Proportion::dependent(ones, count, worst_time(&self.margins, count - ones))
     }
 }
 
@@ -173,6 +195,7 @@ fn judge_bound(
     match sample.estimate(p) {
         Some((estimate, effective)) => {
             let distribution = Distribution {
+                count: sample.len() as u32,
                 effective,
                 ..Distribution::default()
             };
@@ -207,7 +230,7 @@ fn within(estimate: Estimate, distribution: &Distribution, p: f64, at_most: Nano
     let sure = match estimate.lo {
         Some(lo) => !keeps(lo),
         // An infinite lower end, told from a sample too small for one by what the sample is worth.
-        None => estimate.value.is_none() && needed_for(p) <= distribution.effective as u32,
+        None => estimate.value.is_none() && distribution.carries(p),
     };
     if sure {
         Keeps::SurelyNot

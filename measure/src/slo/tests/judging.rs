@@ -255,7 +255,7 @@ fn failures_weigh_on_percentiles_as_infinity() {
 
 #[test]
 fn other_percentiles_come_from_the_scores_except_of_pooled_gaps() {
-    let records = spread(60);
+    let records = spread(90);
     let bounds = verdict("ttft:p70<500ms e2e:p90<200ms itl:p90<50ms", &records).bounds;
     assert_eq!(
         [0, 1, 2].map(|i| bounds[i].keeps),
