@@ -15,6 +15,7 @@ pub mod knobs; // engine settings and what differs between two configurations
 pub mod order; // things in order of a number
 pub mod quantile; // percentiles and their intervals
 pub mod request; // one request, from schedule to last token
+pub mod rules; // a point as other tools would tell it
 pub mod sampling; // portable seeded draws
 pub mod score; // what remains of a request when only its latencies matter
 pub mod slo; // what was promised, and was it kept
