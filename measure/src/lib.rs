@@ -5,6 +5,7 @@
 //! (docs/metrics.md gives them in words). Read the modules in this order.
 
 pub mod arrival; // when requests start
+pub mod capacity_plan; // how many machines a demand takes, and what good tokens cost
 pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points

@@ -3,8 +3,6 @@
 //! The studio's own rules (docs/metrics.md) are the default and are always named. What a tool prints differs from them in
 //! where its clock starts and ends, what it divides by, what it leaves out, and how it picks a percentile; [`differences`]
 //! says which. Tests hold every figure to the tools' own functions (tests/data/rules).
-//!
-//! Only rules are changed, not eyes: moments are those at which *this* client read the bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,10 +17,13 @@ mod over_time; // what a rate divides by
 mod percentile; // of values that may weigh differently
 mod seen; // one request as a tool sees it
 
-pub use differences::{Figures, Row, differences};
+pub use differences::{Figures, Row, Table, differences};
 
 use percentile::Values;
 use seen::Seen;
+
+/// What holds of every figure by another tool's rules.
+pub const NOTE: &str = "Rules are changed, not eyes: moments are those at which this client read the bytes, where its own figures go by the kernel's. Another client adds delays of its own";
 
 /// Another tool that makes load on serving engines and says how fast they were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Percentiles, Reading, Tool};
+use super::{Percentiles, Reading, Tool, read};
 use crate::quantile::Distribution;
-use crate::slo::Judgement;
+use crate::request::RequestRecord;
+use crate::slo::{Judgement, Slo};
 use crate::summary::Summary;
 use crate::units::{Nanos, three_digits};
 
@@ -66,6 +67,34 @@ pub struct Row {
     pub same: bool,
     /// What the tool does otherwise; empty where they agree.
     pub why: String,
+}
+
+/// A point under one tool's rules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The tool, as it is typed.
+    pub tool: String,
+    /// What it is called, and in which version.
+    pub title: String,
+    /// Metric by metric.
+    pub rows: Vec<Row>,
+}
+
+impl Table {
+    /// Of a point's records (warm-up left out), of which `summary` is made, with the SLO and how the point stands to it.
+    pub fn of(
+        tool: Tool,
+        (records, began): (&[RequestRecord], Nanos),
+        summary: &Summary,
+        promise: Option<(&Slo, &Judgement)>,
+    ) -> Self {
+        let reading = read(tool, records, promise.map(|(slo, _)| slo), began);
+        Self {
+            tool: tool.name().to_owned(),
+            title: tool.title().to_owned(),
+            rows: differences(tool, summary, promise.map(|(_, it)| it), &reading),
+        }
+    }
 }
 
 /// Everything a tool says of a point, metric by metric. `judgement` is the point's under the SLO that the tool was given.
