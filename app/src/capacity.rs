@@ -182,7 +182,7 @@ mod tests {
             "with 20.0 % head-room",
             r#"name="demand" type="text" inputmode="decimal" placeholder="none" value="100""#,
             r#"<input type="hidden" name="slo" value="ttft&lt;1s &quot;b&quot;">"#,
-            "Demand (req/s)",
+            &format!("Demand ({})", words::rate_unit(&study.spec)),
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

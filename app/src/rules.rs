@@ -5,9 +5,13 @@ use uuid::Uuid;
 
 use crate::ui::html::{Html, heads, html, table};
 
-/// The whole panel: a table for each tool, all folded.
+/// The whole panel: a table for each tool, all folded; where there are none, the point is too large for a page.
 pub fn panel(point: Uuid, tables: &[Table]) -> String {
-    let each: Html = tables.iter().map(of_tool).collect();
+    let each: Html = if tables.is_empty() {
+        html!("<p>This point has too many tokens to be told anew for every view of the page.</p>")
+    } else {
+        tables.iter().map(of_tool).collect()
+    };
     let panel = html!(
         r#"<section class="stack" id="rules"><h2>Under other tools' rules</h2><p class="muted">What other tools would have said of these very requests, beside what is said above, and why. {}.</p>{}<p class="row"><a class="button" href="/api/v1/points/{}/rules" rel="external">All of it as JSON</a></p></section>"#,
         NOTE,
@@ -82,6 +86,12 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+    }
+
+    #[test]
+    fn a_point_too_large_for_a_page_says_where_it_is_told() {
+        let html = panel(Uuid::nil(), &[]);
+        assert!(html.contains("too many tokens") && html.contains("/rules\""), "{html}");
     }
 
     #[test]

@@ -514,7 +514,7 @@ pub trait Studio: Send + Sync {
     async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
     /// What was seen beside a point's requests; none of points before there was any.
     async fn evidence(&self, actor: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError>;
-    /// A measured point by the rules of other tools.
+    /// A measured point by the rules of other tools; none where it is too large to be read for a page.
     async fn rules(&self, actor: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;

@@ -160,7 +160,7 @@ impl Studio for LocalStudio {
     }
 
     async fn rules(&self, _: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError> {
-        self.rules_of(point).await
+        self.rules_on_a_page(point).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

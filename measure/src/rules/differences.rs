@@ -32,6 +32,8 @@ impl Figures {
     pub fn text(&self) -> String {
         let each = |value: &Option<f64>| match value {
             Some(value) if value.is_infinite() => "unbounded".to_owned(),
+            // A count is no measurement: it has all its digits.
+            Some(value) if value.fract() == 0.0 && value.abs() < 1e9 => format!("{value:.0}"),
             Some(value) => three_digits(*value),
             None => "–".to_owned(),
         };

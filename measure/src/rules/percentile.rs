@@ -1,7 +1,6 @@
 //! Percentiles of values that may weigh differently, in each tool's own way.
 
 use super::{Percentiles, Tool};
-use crate::order::by_number;
 use crate::quantile::percentile_linear;
 
 /// Shares, and the same in percent: some tools multiply by the one, some divide by the other.
@@ -20,7 +19,7 @@ impl Values {
 
     /// p50, p95 and p99 in milliseconds.
     pub fn percentiles(mut self, tool: Tool) -> Percentiles {
-        by_number(&mut self.0, |(value, _)| *value);
+        self.0.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         let plain = || -> Vec<f64> { self.0.iter().map(|(value, _)| *value).collect() };
         let found = match tool {
             Tool::Guidellm => WANTED.map(|(share, _)| step(&self.0, share)),

@@ -10,7 +10,21 @@ use super::{LocalStudio, internal, missing};
 use crate::records::from_parquet;
 use crate::store::StoredPoint;
 
+/// Most output tokens of a point that a page is kept waiting for: about a second's work.
+const MOST_ON_A_PAGE: u64 = 2_000_000;
+
 impl LocalStudio {
+    /// The same for a page: nothing where there is so much that a page would be slow.
+    pub(super) async fn rules_on_a_page(&self, point: Uuid) -> Result<Vec<Table>, StudioError> {
+        let scores = self.scores(point).await?;
+        let scores = measure::score::decode(&scores).map_err(internal)?;
+        let tokens: u64 = scores.iter().filter_map(|it| it.n).map(u64::from).sum();
+        if MOST_ON_A_PAGE < tokens {
+            return Ok(Vec::new());
+        }
+        self.rules_of(point).await
+    }
+
     /// A point by the rules of every tool that is known.
     pub async fn rules_of(&self, point: Uuid) -> Result<Vec<Table>, StudioError> {
         let study = self.store.study_of(point).await.map_err(internal)?;
