@@ -152,7 +152,7 @@ fn form(
         .map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value))
         .collect();
     html!(
-        r#"<form method="get" class="row end">{}{}{}{}{}<button type="submit" class="button">Work it out</button></form>"#,
+        r#"<form method="get" action="#capacity" class="row end">{}{}{}{}{}<button type="submit" class="button">Work it out</button></form>"#,
         others,
         field(demand, &format!("Demand ({unit})"), "none"),
         field(headroom, "Head-room (%)", "20"),
