@@ -58,7 +58,10 @@ async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -
     let evidence = studio.evidence(OWNER, point).await?;
     let evidence = evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it));
     let rules = studio.rules(OWNER, point).await;
-    let rules = rules.map_or_else(|_| String::new(), |tables| crate::rules::panel(point, &tables));
+    let rules = rules.map_or_else(
+        |_| String::new(),
+        |tables| crate::rules::panel(point, &tables),
+    );
     Ok(evidence + &rules)
 }
 

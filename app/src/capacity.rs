@@ -103,7 +103,9 @@ pub fn panel(study: &StudyView, query: &[(String, String)]) -> String {
         Ok(need) => told(&StudyPlan::of(study, *need)),
         Err(error) => wrong(error),
     };
-    let asked = Need::FIELDS.iter().any(|field| get(field).is_some_and(|it| !it.is_empty()));
+    let asked = Need::FIELDS
+        .iter()
+        .any(|field| get(field).is_some_and(|it| !it.is_empty()));
     let panel = html!(
         r#"<details class="as-text" id="capacity"{}><summary>How many replicas, at what cost</summary><div class="stack">{}{}<p class="small muted">Under the study's own SLO, as it stood when the page was read. Planned by the rate that surely keeps it; replicas are taken to be alike and evenly loaded, and what stands between them to cost nothing.</p></div></details>"#,
         if asked { html!(" open") } else { html!("") },
@@ -130,11 +132,7 @@ fn wrong(error: &NeedError) -> Html {
 }
 
 /// A plain form: its answer is the same page with another query, which keeps what else stands in it.
-fn form(
-    get: &dyn Fn(&str) -> Option<String>,
-    query: &[(String, String)],
-    unit: &str,
-) -> Html {
+fn form(get: &dyn Fn(&str) -> Option<String>, query: &[(String, String)], unit: &str) -> Html {
     let [demand, headroom, price, gpus] = Need::FIELDS;
     let field = |name: &str, label: &str, usual: &str| {
         html!(
@@ -147,12 +145,14 @@ fn form(
             get(name)
         )
     };
-    let others = query.iter().filter(|(key, _)| !Need::FIELDS.contains(&key.as_str()));
+    let others = query
+        .iter()
+        .filter(|(key, _)| !Need::FIELDS.contains(&key.as_str()));
     let others: Html = others
         .map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value))
         .collect();
     html!(
-        r#"<form method="get" action="#capacity" class="row end">{}{}{}{}{}<button type="submit" class="button">Work it out</button></form>"#,
+        r##"<form method="get" action="#capacity" class="row end">{}{}{}{}{}<button type="submit" class="button">Work it out</button></form>"##,
         others,
         field(demand, &format!("Demand ({unit})"), "none"),
         field(headroom, "Head-room (%)", "20"),

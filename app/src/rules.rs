@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn a_point_too_large_for_a_page_says_where_it_is_told() {
         let html = panel(Uuid::nil(), &[]);
-        assert!(html.contains("too many tokens") && html.contains("/rules\""), "{html}");
+        assert!(
+            html.contains("too many tokens") && html.contains("/rules\""),
+            "{html}"
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use measure::certificate::Certificate;
 use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
 use measure::curve::Ceiling;
 use measure::evidence::Evidence;
-use measure::rules::Table;
 use measure::knobs::{Comparability, Facts};
+use measure::rules::Table;
 use measure::slo::{Judgement, Slo};
 use measure::study::{
     Api, ConfigurationSpec, Connection, Endpoint, EngineSpec, FieldError, StudySpec, Turn,

@@ -149,7 +149,11 @@ fn range(ceiling: &Ceiling) -> Result<Range, String> {
 
 /// The point whose offered rate is nearest to the one that is planned with.
 fn nearest<'a>(points: &[Measured<'a>], rate: f64) -> Option<Measured<'a>> {
-    let far = |it: &Measured<'_>| it.summary.offered_rate.map(|offered| (offered - rate).abs());
+    let far = |it: &Measured<'_>| {
+        it.summary
+            .offered_rate
+            .map(|offered| (offered - rate).abs())
+    };
     let known = points.iter().filter(|it| far(it).is_some());
     let nearest = known.min_by(|a, b| {
         let (a, b) = (far(a).unwrap_or_default(), far(b).unwrap_or_default());

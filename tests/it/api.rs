@@ -58,13 +58,26 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
     );
     fits::<schema::StudyView>(&shown.json());
     let capacity = format!("{path}/capacity");
-    let asked = edge.get(&format!("{capacity}?demand=50&headroom=10&price=2")).await.json();
+    let asked = edge
+        .get(&format!("{capacity}?demand=50&headroom=10&price=2"))
+        .await
+        .json();
     fits::<schema::StudyPlan>(&asked);
-    assert_eq!((&asked["need"]["headroom"], &asked["unit"]), (&json!(0.1), &json!("req/s")));
+    assert_eq!(
+        (&asked["need"]["headroom"], &asked["unit"]),
+        (&json!(0.1), &json!("req/s"))
+    );
     assert_eq!(asked["configurations"].as_array().map(Vec::len), Some(2));
-    assert_eq!(edge.get(&format!("{capacity}?demand=none")).await.status, 422);
+    assert_eq!(
+        edge.get(&format!("{capacity}?demand=none")).await.status,
+        422
+    );
     let page = edge.get(&format!("/studies/{}?demand=50", view.id)).await;
-    assert!(page.text().contains(r#"id="capacity" open"#), "{}", page.text());
+    assert!(
+        page.text().contains(r#"id="capacity" open"#),
+        "{}",
+        page.text()
+    );
     let rows = edge
         .get("/api/v1/studies?search=small&limit=5")
         .await
@@ -89,7 +102,10 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
     assert_eq!(pages.header("content-type"), "application/zstd");
     let zstandard = [0x28, 0xb5, 0x2f, 0xfd];
     assert!(pages.body.starts_with(&zstandard), "{:?}", pages.status);
-    let rules = edge.get(&format!("/api/v1/points/{point}/rules")).await.json();
+    let rules = edge
+        .get(&format!("/api/v1/points/{point}/rules"))
+        .await
+        .json();
     fits::<Vec<schema::RulesTable>>(&rules);
     assert_eq!(rules[0]["tool"], "vllm");
     assert_eq!(rules[0]["rows"][4]["theirs"], 10.0, "completed: {rules}");

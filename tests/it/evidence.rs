@@ -311,8 +311,23 @@ fn bench(url: &str, metrics: &str) -> anyhow::Result<serde_json::Value> {
     let file = dir.path().join("out.json");
     let file_text = file.to_string_lossy();
     let status = crate::bench::goodput(&[
-        "bench", "--url", url, "--metrics", metrics, "--rate", "20", "--requests", "30", "--warmup", "2",
-        "--input-tokens", "200", "--output-tokens", "8", "--json", &file_text,
+        "bench",
+        "--url",
+        url,
+        "--metrics",
+        metrics,
+        "--rate",
+        "20",
+        "--requests",
+        "30",
+        "--warmup",
+        "2",
+        "--input-tokens",
+        "200",
+        "--output-tokens",
+        "8",
+        "--json",
+        &file_text,
     ]);
     assert_eq!(status, 0);
     Ok(serde_json::from_slice(&std::fs::read(&file)?)?)
@@ -325,11 +340,23 @@ fn bench_tells_what_the_engine_said_meanwhile() -> anyhow::Result<()> {
     for metrics in ["auto", elsewhere.as_str()] {
         let json = bench(&running.url, metrics)?;
         let evidence = &json["evidence"];
-        assert_eq!(evidence["foreign"]["presence"], "alone", "{}", evidence["foreign"]);
+        assert_eq!(
+            evidence["foreign"]["presence"], "alone",
+            "{}",
+            evidence["foreign"]
+        );
         assert_eq!(evidence["foreign"]["sent"]["requests"], 32);
         let figures = evidence["figures"].as_array().expect("figures");
-        let names: Vec<&str> = figures.iter().filter_map(|it| it["name"].as_str()).collect();
-        for name in ["Running, at most", "Waiting, at most", "KV cache in use, at most", "Prefix cache hits"] {
+        let names: Vec<&str> = figures
+            .iter()
+            .filter_map(|it| it["name"].as_str())
+            .collect();
+        for name in [
+            "Running, at most",
+            "Waiting, at most",
+            "KV cache in use, at most",
+            "Prefix cache hits",
+        ] {
             assert!(names.contains(&name), "{name}: {names:?}");
         }
     }
@@ -343,7 +370,15 @@ fn bench_json(url: &str) -> anyhow::Result<serde_json::Value> {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("out.json");
     let file_text = file.to_string_lossy();
-    crate::bench::goodput(&["bench", "--url", url, "--requests", "2", "--json", &file_text]);
+    crate::bench::goodput(&[
+        "bench",
+        "--url",
+        url,
+        "--requests",
+        "2",
+        "--json",
+        &file_text,
+    ]);
     Ok(serde_json::from_slice(&std::fs::read(&file)?)?)
 }
 
@@ -359,7 +394,10 @@ async fn a_run_of_bench_beside_somebody_elses_traffic_is_void() -> anyhow::Resul
     assert_eq!(json["evidence"]["foreign"]["presence"], "others");
     let certificate = &json["summary"]["certificate"];
     assert_eq!(certificate["innocence"], "void", "{certificate}");
-    assert!(certificate["reasons"].to_string().contains("somebody else"), "{certificate}");
+    assert!(
+        certificate["reasons"].to_string().contains("somebody else"),
+        "{certificate}"
+    );
     Ok(())
 }
 

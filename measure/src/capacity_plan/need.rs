@@ -53,7 +53,9 @@ impl Need {
             .transpose()
         };
         let above_zero = "a number above 0";
-        let headroom = number("headroom", "percent, from 0 to 95", |it| (0.0..=95.0).contains(&it))?;
+        let headroom = number("headroom", "percent, from 0 to 95", |it| {
+            (0.0..=95.0).contains(&it)
+        })?;
         let gpus = number("gpus", "a whole number from 1 to 1024", |it| {
             (1.0..=MOST_GPUS).contains(&it) && it.fract() == 0.0
         })?;

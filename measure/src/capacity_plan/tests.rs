@@ -1,9 +1,9 @@
 use super::*;
+use crate::request::ErrorKind;
 use crate::request::RequestRecord;
 use crate::slo::{Slo, judge};
 use crate::summary::{Discipline, Failures, summarize};
 use crate::testing::{answered, failed, scores};
-use crate::request::ErrorKind;
 
 /// Four requests a second for fifty seconds, ten tokens each; one in twenty fails.
 fn records() -> Vec<RequestRecord> {
@@ -16,10 +16,16 @@ fn records() -> Vec<RequestRecord> {
 }
 
 fn with_point<T>(then: impl FnOnce(Measured<'_>) -> T) -> T {
-    let (records, slo) = (records(), "ttft<500ms attain>=90%".parse::<Slo>().expect("SLO"));
+    let (records, slo) = (
+        records(),
+        "ttft<500ms attain>=90%".parse::<Slo>().expect("SLO"),
+    );
     let summary = summarize(&records, Discipline::OpenLoop, Failures::AsInfinity);
     let judgement = judge(&scores(&records), &summary, &slo);
-    then(Measured { summary: &summary, judgement: &judgement })
+    then(Measured {
+        summary: &summary,
+        judgement: &judgement,
+    })
 }
 
 fn planned(ceiling: Ceiling, need: &Need) -> Result<Plan, String> {
@@ -27,28 +33,62 @@ fn planned(ceiling: Ceiling, need: &Need) -> Result<Plan, String> {
 }
 
 fn need(query: &[(&str, &str)]) -> Result<Need, NeedError> {
-    let query: Vec<(String, String)> =
-        query.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Need::read(&|key| query.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone()))
+    let query: Vec<(String, String)> = query
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    Need::read(&|key| {
+        query
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value.clone())
+    })
 }
 
-const BRACKET: Ceiling = Ceiling::Bracket { value: 4.0, lo: 3.0, hi: 5.0 };
+const BRACKET: Ceiling = Ceiling::Bracket {
+    value: 4.0,
+    lo: 3.0,
+    hi: 5.0,
+};
 
 #[track_caller]
 fn near(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-9 * expected, "{found}, not {expected}");
+    assert!(
+        (found - expected).abs() < 1e-9 * expected,
+        "{found}, not {expected}"
+    );
 }
 
 #[test]
 fn what_one_gpu_gives_goes_with_the_ceilings_ends() {
     let plan = planned(BRACKET, &need(&[("gpus", "2")]).expect("a need")).expect("a plan");
-    assert_eq!(plan.rate, Range { lo: 3.0, value: Some(4.0), hi: Some(5.0) });
-    assert_eq!(plan.requests_per_gpu, Range { lo: 1.5, value: Some(2.0), hi: Some(2.5) });
+    assert_eq!(
+        plan.rate,
+        Range {
+            lo: 3.0,
+            value: Some(4.0),
+            hi: Some(5.0)
+        }
+    );
+    assert_eq!(
+        plan.requests_per_gpu,
+        Range {
+            lo: 1.5,
+            value: Some(2.0),
+            hi: Some(2.5)
+        }
+    );
     // 190 of 200 are good, ten tokens each: 9.5 for each arrival, four a second, on two GPUs.
     let tokens = plan.good_tokens_per_gpu.expect("tokens");
     near(tokens.value.expect("a value"), 19.0);
-    assert!(tokens.lo < 9.5 * 3.0 / 2.0 && 9.5 * 5.0 / 2.0 < tokens.hi.expect("an end"), "{tokens:?}");
-    assert_eq!((plan.replicas, plan.million_good_tokens, plan.hour), (None, None, None));
+    assert!(
+        tokens.lo < 9.5 * 3.0 / 2.0 && 9.5 * 5.0 / 2.0 < tokens.hi.expect("an end"),
+        "{tokens:?}"
+    );
+    assert_eq!(
+        (plan.replicas, plan.million_good_tokens, plan.hour),
+        (None, None, None)
+    );
 }
 
 #[test]
@@ -57,11 +97,21 @@ fn replicas_are_planned_by_the_rate_that_surely_keeps_the_slo() {
     let plan = planned(BRACKET, &need).expect("a plan");
     let replicas = plan.replicas.expect("replicas");
     // 24 / (3 * 0.8), 24 / (4 * 0.8) = 7.5, 24 / (5 * 0.8)
-    assert_eq!(replicas, Replicas { planned: 10, by_value: Some(8), least: Some(6) });
+    assert_eq!(
+        replicas,
+        Replicas {
+            planned: 10,
+            by_value: Some(8),
+            least: Some(6)
+        }
+    );
     near(plan.hour.expect("a price"), 25.0);
     let cost = plan.million_good_tokens.expect("a cost");
     // 2.5 an hour for 4 * 9.5 * 0.8 tokens a second.
-    near(cost.value.expect("a value"), 2.5 / 3600.0 * 1e6 / (4.0 * 9.5 * 0.8));
+    near(
+        cost.value.expect("a value"),
+        2.5 / 3600.0 * 1e6 / (4.0 * 9.5 * 0.8),
+    );
     assert!(cost.least < cost.value && cost.value < Some(cost.most));
     let said = plan.sentences(&need, "req/s").join(" ");
     for part in [
@@ -85,11 +135,21 @@ fn a_whole_quotient_stays_whole() {
 #[test]
 fn without_an_upper_end_it_is_at_least_so_much_and_at_most_so_many() {
     let need = need(&[("demand", "10"), ("price", "1")]).expect("a need");
-    for open in [Ceiling::AtLeast { lo: 4.0 }, Ceiling::Unresolved { lo: Some(4.0), hi: None }] {
+    for open in [
+        Ceiling::AtLeast { lo: 4.0 },
+        Ceiling::Unresolved {
+            lo: Some(4.0),
+            hi: None,
+        },
+    ] {
         let plan = planned(open, &need).expect("a plan");
         assert_eq!((plan.rate.value, plan.rate.hi), (None, None));
         let said = plan.sentences(&need, "req/s").join(" ");
-        for part in ["takes at least 4.00 req/s", "4 replicas, or fewer", "cost at most"] {
+        for part in [
+            "takes at least 4.00 req/s",
+            "4 replicas, or fewer",
+            "cost at most",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
     }
@@ -101,8 +161,20 @@ fn where_no_rate_surely_keeps_the_slo_there_is_no_plan_but_a_reason() {
     for (ceiling, why) in [
         (Ceiling::NoneKept { hi: 0.5 }, "not even 0.500"),
         (Ceiling::Ramped, "steady rates"),
-        (Ceiling::Unresolved { lo: None, hi: Some(2.0) }, "no rate surely keeps"),
-        (Ceiling::Unresolved { lo: Some(3.0), hi: Some(2.0) }, "repeat the points between"),
+        (
+            Ceiling::Unresolved {
+                lo: None,
+                hi: Some(2.0),
+            },
+            "no rate surely keeps",
+        ),
+        (
+            Ceiling::Unresolved {
+                lo: Some(3.0),
+                hi: Some(2.0),
+            },
+            "repeat the points between",
+        ),
     ] {
         let told = planned(ceiling, &need).expect_err("no plan");
         assert!(told.contains(why), "{told}");
@@ -118,7 +190,10 @@ fn of_the_points_the_nearest_to_the_planned_rate_says_what_an_arrival_brings() {
         let mut far = point.summary.clone();
         far.offered_rate = Some(40.0);
         far.sessions = 1;
-        let far = Measured { summary: &far, ..point };
+        let far = Measured {
+            summary: &far,
+            ..point
+        };
         let one = plan(&BRACKET, &[point], &need);
         assert_eq!(plan(&BRACKET, &[far, point], &need), one);
     });
@@ -127,7 +202,15 @@ fn of_the_points_the_nearest_to_the_planned_rate_says_what_an_arrival_brings() {
 #[test]
 fn a_query_is_read_field_by_field() {
     let usual = need(&[("demand", " "), ("unknown", "x")]).expect("a need");
-    assert_eq!(usual, Need { demand: None, headroom: 0.2, price: None, gpus: 1 });
+    assert_eq!(
+        usual,
+        Need {
+            demand: None,
+            headroom: 0.2,
+            price: None,
+            gpus: 1
+        }
+    );
     for (field, wrong) in [
         ("demand", "0"),
         ("demand", "-3"),
@@ -140,6 +223,9 @@ fn a_query_is_read_field_by_field() {
         ("gpus", "1.5"),
     ] {
         let error = need(&[(field, wrong)]).expect_err(wrong);
-        assert!(error.field == field && error.to_string().contains(wrong), "{error}");
+        assert!(
+            error.field == field && error.to_string().contains(wrong),
+            "{error}"
+        );
     }
 }

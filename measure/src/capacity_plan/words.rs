@@ -64,7 +64,9 @@ impl Replicas {
         };
         let others = match (self.by_value, self.least) {
             (Some(value), Some(least)) if (value, least) != (self.planned, self.planned) => {
-                format!(", by the rate that surely keeps the SLO; {value} by the ceiling's value, and fewer than {least} surely break it")
+                format!(
+                    ", by the rate that surely keeps the SLO; {value} by the ceiling's value, and fewer than {least} surely break it"
+                )
             }
             (None, None) => ", or fewer: no rate tried broke the SLO for sure".to_owned(),
             _ => ", at either end of the ceiling".to_owned(),
@@ -81,11 +83,15 @@ impl Plan {
             "One replica takes {} {unit} under the SLO.",
             self.rate.text()
         )];
-        let tokens = self.good_tokens_per_gpu.map(|tokens| format!("{} good tok/s", tokens.text()));
+        let tokens = self
+            .good_tokens_per_gpu
+            .map(|tokens| format!("{} good tok/s", tokens.text()));
         sentences.push(format!(
             "Each GPU: {} req/s, {}.",
             self.requests_per_gpu.text(),
-            tokens.as_deref().unwrap_or("tokens unknown: nobody counted those of good requests")
+            tokens
+                .as_deref()
+                .unwrap_or("tokens unknown: nobody counted those of good requests")
         ));
         if let (Some(demand), Some(replicas)) = (need.demand, self.replicas) {
             sentences.push(format!(
@@ -101,7 +107,10 @@ impl Plan {
             ));
         }
         if let Some(hour) = self.hour {
-            sentences.push(format!("The replicas of this plan cost {} an hour.", three_digits(hour)));
+            sentences.push(format!(
+                "The replicas of this plan cost {} an hour.",
+                three_digits(hour)
+            ));
         }
         sentences
     }

@@ -75,13 +75,20 @@ impl Looks {
 /// For people, line by line.
 pub(super) fn lines(evidence: &Evidence) -> Vec<String> {
     let figures = evidence.figures.iter();
-    let figures = figures.map(|figure| format!("  {:<38} {}", format!("{}:", figure.name), figure.value));
+    let figures =
+        figures.map(|figure| format!("  {:<38} {}", format!("{}:", figure.name), figure.value));
     let parts = evidence.ttft.iter().flat_map(|whole| &whole.parts);
     let parts = parts.map(|part| {
         let share = (part.share * 1e3).round() / 10.0 + 0.0;
-        format!("  {:<38} {share:.1} %", format!("Before the first token, {}:", part.name))
+        format!(
+            "  {:<38} {share:.1} %",
+            format!("Before the first token, {}:", part.name)
+        )
     });
-    let statements = evidence.statements.iter().map(|sentence| format!("  {sentence}"));
+    let statements = evidence
+        .statements
+        .iter()
+        .map(|sentence| format!("  {sentence}"));
     ["What the engine said meanwhile:".to_owned()]
         .into_iter()
         .chain(figures)
@@ -99,8 +106,17 @@ mod tests {
     fn a_page_is_the_engines_own_or_an_address() {
         assert_eq!(parse("auto"), Ok(Metrics::Auto));
         let url = "http://127.0.0.1:9400/metrics";
-        assert_eq!(parse(url).map(|it| it == Metrics::At(url.parse().expect("a URL"))), Ok(true));
-        for wrong in ["", "on", "127.0.0.1:9400", "ftp://x/metrics", "http://u:p@x/metrics"] {
+        assert_eq!(
+            parse(url).map(|it| it == Metrics::At(url.parse().expect("a URL"))),
+            Ok(true)
+        );
+        for wrong in [
+            "",
+            "on",
+            "127.0.0.1:9400",
+            "ftp://x/metrics",
+            "http://u:p@x/metrics",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
@@ -115,7 +131,13 @@ mod tests {
             ..Seen::default()
         };
         let text = lines(&Evidence::of(&seen, &[], &[], None)).join("\n");
-        assert!(text.starts_with("What the engine said meanwhile:"), "{text}");
-        assert!(text.contains("cannot tell, the engine has no /metrics"), "{text}");
+        assert!(
+            text.starts_with("What the engine said meanwhile:"),
+            "{text}"
+        );
+        assert!(
+            text.contains("cannot tell, the engine has no /metrics"),
+            "{text}"
+        );
     }
 }
