@@ -51,11 +51,31 @@ impl StudioError {
     }
 }
 
-/// A point's evidence as the page shows it; nothing where there is none.
+/// What the page shows of a point beside its own figures: its evidence, and what other tools would say; nothing of either
+/// where there is none.
 #[cfg(feature = "ssr")]
 async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -> Answer<String> {
     let evidence = studio.evidence(OWNER, point).await?;
-    Ok(evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it)))
+    let evidence = evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it));
+    let rules = studio.rules(OWNER, point).await;
+    let rules = rules.map_or_else(
+        |_| String::new(),
+        |tables| crate::rules::panel(point, &tables),
+    );
+    Ok(evidence + &rules)
+}
+
+/// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.
+#[cfg(feature = "ssr")]
+async fn planned(
+    studio: std::sync::Arc<dyn crate::studio::Studio>,
+    study: Uuid,
+    query: Vec<String>,
+) -> Answer<String> {
+    let study = studio.study(OWNER, study).await?;
+    let pairs = query.chunks_exact(2);
+    let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();
+    Ok(crate::capacity::panel(&study, &pairs))
 }
 
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
@@ -92,8 +112,12 @@ functions! {
     /// One study.
     "study" fn get_study(id: Uuid) -> StudyView { |studio| studio.study(OWNER, id) }
 
-    /// What was seen beside a point's requests, drawn by the server, so that no browser needs to.
+    /// What was seen beside a point's requests and what other tools would say of it, drawn by the server, so that no
+    /// browser needs to.
     "evidence" fn get_evidence(point: Uuid) -> String { |studio| drawn(studio, point) }
+
+    /// What a study's ceilings mean for a demand, drawn by the server.
+    "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }

@@ -13,6 +13,8 @@ compile_error!(
 pub mod api; // server functions: the door as the browser sees it
 pub mod axis; // where on an axis a value lies
 pub mod browser; // what the browser lends
+#[cfg(feature = "ssr")]
+pub mod capacity; // from ceilings to machines, drawn by the server
 pub mod chart; // what a chart shows, before anybody draws it
 #[cfg(feature = "ssr")]
 pub mod evidence; // what was seen beside a point, drawn by the server
@@ -24,6 +26,8 @@ pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
 mod reading; // what a page reads before it shows anything
+#[cfg(feature = "ssr")]
+pub mod rules; // a point as other tools would tell it, drawn by the server
 pub mod scores; // another SLO over the same points
 mod status;
 pub mod studio; // the door to the world, and the views that pass through it

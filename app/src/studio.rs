@@ -11,6 +11,7 @@ use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
 use measure::curve::Ceiling;
 use measure::evidence::Evidence;
 use measure::knobs::{Comparability, Facts};
+use measure::rules::Table;
 use measure::slo::{Judgement, Slo};
 use measure::study::{
     Api, ConfigurationSpec, Connection, Endpoint, EngineSpec, FieldError, StudySpec, Turn,
@@ -513,6 +514,8 @@ pub trait Studio: Send + Sync {
     async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
     /// What was seen beside a point's requests; none of points before there was any.
     async fn evidence(&self, actor: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError>;
+    /// A measured point by the rules of other tools; none where it is too large to be read for a page.
+    async fn rules(&self, actor: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -25,6 +25,8 @@ pub struct BesideSpec<'a> {
     pub engine: &'a Engine,
     /// The engine's process group, where it was started here.
     pub group: Option<u32>,
+    /// Where the engine's metrics page is, unless it is under the engine's own URL.
+    pub metrics: Option<&'a Url>,
     /// DCGM exporters, of which the one on the engine's host counts.
     pub exporters: &'a [Url],
 }
@@ -47,6 +49,7 @@ impl Beside {
             wire,
             engine,
             group,
+            metrics,
             exporters,
         } = spec;
         let addresses = Arc::clone(&engine.addresses);
@@ -66,7 +69,13 @@ impl Beside {
         let is_here = direct.iter().any(|address| is_local(address.ip()));
         let exporter = exporters.iter().find(|url| is_at(url, direct)).cloned();
         let gpu = GpuWatch::start(exporter, is_here, &host.engine, begun.clone());
-        let (gpu, engine) = tokio::join!(gpu, Sampler::of_engine(endpoint, wire, begun.clone()));
+        let engine = async {
+            match metrics {
+                Some(url) => Sampler::elsewhere(url.clone(), &endpoint.model, begun.clone()).await,
+                None => Sampler::of_engine(endpoint, wire, begun.clone()).await,
+            }
+        };
+        let (gpu, engine) = tokio::join!(gpu, engine);
         Self {
             begun,
             engine,

@@ -5,6 +5,7 @@
 //! (docs/metrics.md gives them in words). Read the modules in this order.
 
 pub mod arrival; // when requests start
+pub mod capacity_plan; // how many machines a demand takes, and what good tokens cost
 pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points
@@ -15,6 +16,7 @@ pub mod knobs; // engine settings and what differs between two configurations
 pub mod order; // things in order of a number
 pub mod quantile; // percentiles and their intervals
 pub mod request; // one request, from schedule to last token
+pub mod rules; // a point as other tools would tell it
 pub mod sampling; // portable seeded draws
 pub mod score; // what remains of a request when only its latencies matter
 pub mod slo; // what was promised, and was it kept

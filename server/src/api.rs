@@ -51,11 +51,13 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(studies::stop))
         .routes(routes!(studies::resume))
         .routes(routes!(studies::proceed))
+        .routes(routes!(studies::capacity))
         .routes(routes!(events::events))
         .routes(routes!(points::scores))
         .routes(routes!(points::records))
         .routes(routes!(points::evidence))
         .routes(routes!(points::metrics))
+        .routes(routes!(points::rules))
         .routes(routes!(shares::list, shares::create))
         .routes(routes!(shares::revoke));
     all.routes(routes!(engines::probe))

@@ -13,6 +13,7 @@ pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
+mod rules; // points as other tools would tell them
 mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
@@ -27,6 +28,7 @@ use app::studio::{
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
+use measure::rules::Table;
 use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
 use uuid::Uuid;
@@ -155,6 +157,10 @@ impl Studio for LocalStudio {
 
     async fn evidence(&self, _: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError> {
         self.store.evidence(point).await.map_err(internal)
+    }
+
+    async fn rules(&self, _: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError> {
+        self.rules_on_a_page(point).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -57,6 +57,27 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
         (200, serde_json::to_value(&view)?)
     );
     fits::<schema::StudyView>(&shown.json());
+    let capacity = format!("{path}/capacity");
+    let asked = edge
+        .get(&format!("{capacity}?demand=50&headroom=10&price=2"))
+        .await
+        .json();
+    fits::<schema::StudyPlan>(&asked);
+    assert_eq!(
+        (&asked["need"]["headroom"], &asked["unit"]),
+        (&json!(0.1), &json!("req/s"))
+    );
+    assert_eq!(asked["configurations"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        edge.get(&format!("{capacity}?demand=none")).await.status,
+        422
+    );
+    let page = edge.get(&format!("/studies/{}?demand=50", view.id)).await;
+    assert!(
+        page.text().contains(r#"id="capacity" open"#),
+        "{}",
+        page.text()
+    );
     let rows = edge
         .get("/api/v1/studies?search=small&limit=5")
         .await
@@ -81,10 +102,20 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
     assert_eq!(pages.header("content-type"), "application/zstd");
     let zstandard = [0x28, 0xb5, 0x2f, 0xfd];
     assert!(pages.body.starts_with(&zstandard), "{:?}", pages.status);
+    let rules = edge
+        .get(&format!("/api/v1/points/{point}/rules"))
+        .await
+        .json();
+    fits::<Vec<schema::RulesTable>>(&rules);
+    assert_eq!(rules[0]["tool"], "vllm");
+    assert_eq!(rules[0]["rows"][4]["theirs"], 10.0, "completed: {rules}");
+    let nowhere = format!("/api/v1/points/{}/rules", Uuid::nil());
+    assert_eq!(edge.get(&nowhere).await.status, 404);
     let page = edge
         .get(&format!("/studies/{}/points/{point}", view.id))
         .await;
     assert!(page.text().contains("What the engine said meanwhile"));
+    assert!(page.text().contains("Under other tools' rules"));
 
     let ids: Vec<String> = view
         .configurations

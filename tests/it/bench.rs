@@ -464,3 +464,33 @@ fn turns_carry_real_answers_where_that_is_asked() -> anyhow::Result<()> {
     assert!(!later.is_empty() && later.iter().all(|it| it["outcome"] == "ok"));
     Ok(())
 }
+
+#[test]
+fn other_tools_rules_stand_beside_the_own_figures() -> anyhow::Result<()> {
+    let (status, json) = bench(&[
+        "--requests",
+        "10",
+        "--rules",
+        "vllm,mlperf",
+        "--slo",
+        "ttft<60s",
+    ])?;
+    assert_eq!(status, 0);
+    let tables = json["rules"].as_array().expect("tables");
+    let tools: Vec<&Value> = tables.iter().map(|table| &table["tool"]).collect();
+    assert_eq!(tools, ["vllm", "mlperf"]);
+    let rows = tables[0]["rows"].as_array().expect("rows");
+    let row = |metric: &str| {
+        rows.iter()
+            .find(|row| row["metric"] == metric)
+            .expect("a row")
+    };
+    assert_eq!(row("Completed")["theirs"], 10.0);
+    // All are good, and vLLM divides by a little more or less than we do.
+    let theirs = row("Goodput")["theirs"].as_f64().expect("a rate");
+    let ours = row("Goodput")["ours"].as_f64().expect("a rate");
+    assert!((theirs / ours - 1.0).abs() < 0.2, "{theirs} {ours}");
+    let (_, without) = bench(&["--requests", "2"])?;
+    assert_eq!(without["rules"], Value::Null);
+    Ok(())
+}

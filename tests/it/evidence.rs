@@ -79,6 +79,7 @@ async fn measured(
         wire: &wire,
         engine: &engine,
         group: None,
+        metrics: None,
         exporters: &[],
     };
     let beside = Beside::start(beside).await;
@@ -302,4 +303,110 @@ async fn foreign_traffic_voids_the_points_of_a_study_and_is_kept_with_them() {
         Ok(())
     })
     .await;
+}
+
+/// Runs `goodput bench` for a second and a half against an engine and reads its JSON.
+fn bench(url: &str, metrics: &str) -> anyhow::Result<serde_json::Value> {
+    let dir = tempfile::tempdir()?;
+    let file = dir.path().join("out.json");
+    let file_text = file.to_string_lossy();
+    let status = crate::bench::goodput(&[
+        "bench",
+        "--url",
+        url,
+        "--metrics",
+        metrics,
+        "--rate",
+        "20",
+        "--requests",
+        "30",
+        "--warmup",
+        "2",
+        "--input-tokens",
+        "200",
+        "--output-tokens",
+        "8",
+        "--json",
+        &file_text,
+    ]);
+    assert_eq!(status, 0);
+    Ok(serde_json::from_slice(&std::fs::read(&file)?)?)
+}
+
+#[test]
+fn bench_tells_what_the_engine_said_meanwhile() -> anyhow::Result<()> {
+    let (running, _) = simulator(&[("enable-prefix-caching", "on")])?;
+    let elsewhere = format!("{}/metrics", running.url.trim_end_matches('/'));
+    for metrics in ["auto", elsewhere.as_str()] {
+        let json = bench(&running.url, metrics)?;
+        let evidence = &json["evidence"];
+        assert_eq!(
+            evidence["foreign"]["presence"], "alone",
+            "{}",
+            evidence["foreign"]
+        );
+        assert_eq!(evidence["foreign"]["sent"]["requests"], 32);
+        let figures = evidence["figures"].as_array().expect("figures");
+        let names: Vec<&str> = figures
+            .iter()
+            .filter_map(|it| it["name"].as_str())
+            .collect();
+        for name in [
+            "Running, at most",
+            "Waiting, at most",
+            "KV cache in use, at most",
+            "Prefix cache hits",
+        ] {
+            assert!(names.contains(&name), "{name}: {names:?}");
+        }
+    }
+    let without = bench_json(&running.url)?;
+    assert_eq!(without["evidence"], serde_json::Value::Null);
+    Ok(())
+}
+
+/// Without anybody asking for the engine's metrics.
+fn bench_json(url: &str) -> anyhow::Result<serde_json::Value> {
+    let dir = tempfile::tempdir()?;
+    let file = dir.path().join("out.json");
+    let file_text = file.to_string_lossy();
+    crate::bench::goodput(&[
+        "bench",
+        "--url",
+        url,
+        "--requests",
+        "2",
+        "--json",
+        &file_text,
+    ]);
+    Ok(serde_json::from_slice(&std::fs::read(&file)?)?)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_of_bench_beside_somebody_elses_traffic_is_void() -> anyhow::Result<()> {
+    let (running, endpoint) = simulator(&[])?;
+    let stop = CancellationToken::new();
+    let traffic = tokio::spawn(foreign(endpoint, stop.clone()));
+    let url = running.url.clone();
+    let json = tokio::task::spawn_blocking(move || bench(&url, "auto")).await??;
+    stop.cancel();
+    traffic.await?;
+    assert_eq!(json["evidence"]["foreign"]["presence"], "others");
+    let certificate = &json["summary"]["certificate"];
+    assert_eq!(certificate["innocence"], "void", "{certificate}");
+    assert!(
+        certificate["reasons"].to_string().contains("somebody else"),
+        "{certificate}"
+    );
+    Ok(())
+}
+
+#[test]
+fn bench_on_an_engine_without_metrics_says_that_it_cannot_tell() -> anyhow::Result<()> {
+    let server = sim::truth::start(sim::truth::Config::default(), "127.0.0.1:0".parse()?, None)?;
+    let json = bench(&server.url, "auto")?;
+    assert_eq!(json["evidence"]["foreign"]["presence"], "cannot_tell");
+    let said = json["evidence"]["statements"].to_string();
+    assert!(said.contains("the engine has no /metrics"), "{said}");
+    Ok(())
 }

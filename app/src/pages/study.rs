@@ -19,7 +19,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
 use uuid::Uuid;
 
-use crate::api::get_study;
+use crate::api::{get_capacity, get_study};
 use crate::live::{self, Underway};
 use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
@@ -70,17 +70,28 @@ impl Page {
 #[component]
 pub fn StudyPage() -> impl IntoView {
     let id = uuid_param("id");
+    let asked: Vec<String> = use_query_map()
+        .get_untracked()
+        .into_iter()
+        .flat_map(|(name, value)| [name.into_owned(), value])
+        .collect();
     let study = Reading::new(
         move || id.get(),
-        async |id: Option<Uuid>| match id {
-            Some(id) => get_study(id).await,
-            None => Err(StudioError::NotFound {
-                what: "study".into(),
-            }),
+        move |id: Option<Uuid>| {
+            let asked = asked.clone();
+            async move {
+                let id = id.ok_or_else(|| StudioError::NotFound {
+                    what: "study".into(),
+                })?;
+                let study = get_study(id).await?;
+                // The page stands without it.
+                let plan = get_capacity(id, asked).await.unwrap_or_default();
+                Ok((study, id, plan))
+            }
         },
     );
-    study.page("Reading the study…", |study| {
-        view! { <StudyBody study rights=Rights::Owner /> }.erased()
+    study.page("Reading the study…", |(study, _, plan)| {
+        view! { <StudyBody study rights=Rights::Owner plan /> }.erased()
     })
 }
 
@@ -101,6 +112,9 @@ pub fn StudyBody(
     study: StudyView,
     /// What may be done with it.
     rights: Rights,
+    /// What its ceilings mean for a demand, drawn by the server.
+    #[prop(optional)]
+    plan: String,
 ) -> impl IntoView {
     let page = page(study, rights);
     let owner = page.is_owner();
@@ -125,6 +139,7 @@ pub fn StudyBody(
                 </aside>
             </div>
             <points::Points page />
+            <section inner_html=plan></section>
             <facts::Recorded page />
             <controls::Note page />
         </article>

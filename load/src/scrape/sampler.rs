@@ -74,8 +74,13 @@ impl Sampler {
 
     /// Looks at an exporter's page.
     pub async fn of_exporter(url: Url, begun: Arc<Begun>) -> Self {
+        Self::elsewhere(url, "", begun).await
+    }
+
+    /// Looks at a page that stands somewhere else than under its engine's URL. The engine's headers and key do not go there.
+    pub async fn elsewhere(url: Url, model: &str, begun: Arc<Begun>) -> Self {
         match Address::of_exporter(url).await {
-            Ok(address) => Self::start([Some(address), None], "", begun).await,
+            Ok(address) => Self::start([Some(address), None], model, begun).await,
             Err(error) => Self::nothing(format!("the exporter cannot be asked ({error})")),
         }
     }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use measure::evidence::Evidence;
+use measure::rules::Table;
 use uuid::Uuid;
 
 use super::body::Path;
@@ -72,4 +73,15 @@ pub async fn metrics(
     let name = format!("attachment; filename=\"point-{id}.metrics.txt.zst\"");
     let kind = (header::CONTENT_TYPE, "application/zstd");
     Ok(([kind, KEEP], [(header::CONTENT_DISPOSITION, name)], pages).into_response())
+}
+
+/// The point by the rules of other tools: what each would have said of these requests, beside what the studio says, and why they differ.
+#[utoipa::path(get, path = "/api/v1/points/{id}/rules", operation_id = "get_rules", tag = "points", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Vec<schema::RulesTable>), (status = 404, body = Problem)))]
+pub async fn rules(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<Vec<Table>>> {
+    Ok(Json(edge.studio.rules_of(id).await?))
 }

@@ -23,12 +23,14 @@ macro_rules! shapes {
     )*};
 }
 
+mod capacity; // from ceilings to machines
 mod compare; // configurations side by side
 mod evidence; // what was seen beside a point
 mod files; // what workloads name
 mod managed; // engines that the studio starts itself
 mod workload; // what requests ask
 
+pub use capacity::*;
 pub use compare::*;
 pub use evidence::*;
 pub use files::*;

@@ -1,11 +1,13 @@
 //! Studies: launch, follow, change.
 
-use app::studio::{Studio, StudyEdit, StudyFilter, StudyRow, StudyView};
+use app::capacity::StudyPlan;
+use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use measure::study::StudySpec;
+use measure::capacity_plan::Need;
+use measure::study::{FieldError, StudySpec};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -158,4 +160,51 @@ pub async fn proceed(
 ) -> ApiResult<StatusCode> {
     edge.studio.proceed(&actor, id).await?;
     Ok(StatusCode::ACCEPTED)
+}
+
+/// What a study's ceilings mean for a demand: what one GPU gives under the SLO, how many replicas the demand takes, and what a million good
+/// tokens cost, each with its interval.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/capacity", operation_id = "get_capacity", tag = "studies", params(("id" = Uuid, Path), Asked),
+    responses((status = 200, body = schema::StudyPlan), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn capacity(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Json<StudyPlan>> {
+    let need = Need::read(&|field| asked.get(field)).map_err(|error| StudioError::Invalid {
+        fields: vec![FieldError {
+            field: error.field.into(),
+            message: error.to_string(),
+        }],
+    })?;
+    let study = edge.studio.study(&actor, id).await?;
+    Ok(Json(StudyPlan::of(&study, need)))
+}
+
+/// A demand, and what machines cost. All of it may be left out.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
+    /// Arrivals per second, in the unit of the study's rates.
+    demand: Option<String>,
+    /// Percent of the ceiling that is left free; 20 where nobody says.
+    headroom: Option<String>,
+    /// Price of one GPU for an hour, in any currency.
+    price: Option<String>,
+    /// GPUs of one replica; 1 where nobody says.
+    gpus: Option<String>,
+}
+
+impl Asked {
+    fn get(&self, field: &str) -> Option<String> {
+        let [demand, headroom, price, _] = Need::FIELDS;
+        match field {
+            _ if field == demand => self.demand.clone(),
+            _ if field == headroom => self.headroom.clone(),
+            _ if field == price => self.price.clone(),
+            _ => self.gpus.clone(),
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! `goodput bench`: one point, without a server.
 
+mod beside; // what the engine said meanwhile
 mod fields; // what requests say beside the usual
 mod key; // whose key is sent
 mod lengths; // who counts tokens
 mod out; // where the JSON goes
 mod promise; // whether an SLO was kept
 mod report; // what scripts and people read
+mod rules; // what other tools would have said
 mod traffic; // what is sent and when
 mod wire; // how the engine is reached
 
@@ -13,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -21,9 +23,10 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Engine, EngineError, EngineOptions, InputTokens, Made, Observer, PointPlan, PointRun,
+    Begun, Engine, EngineError, EngineOptions, InputTokens, Made, Observer, PointPlan, PointRun,
     PointSpec, Probe, ProbeError, Wire,
 };
+use measure::evidence::Evidence;
 use measure::slo::Slo;
 use measure::study::{Api, Endpoint};
 use measure::units::{Seed, three_digits};
@@ -33,12 +36,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
+use beside::{Looks, Metrics};
 use fields::FieldArgs;
 use key::KeyArgs;
 use lengths::LengthArgs;
 use out::Out;
 use promise::{Promise, above_capacity};
 use report::{Report, Whole};
+use rules::{ByRules, Tools};
 use traffic::{Bounds, Traffic};
 use wire::WireArgs;
 
@@ -83,12 +88,18 @@ pub(super) struct BenchArgs {
     /// Another header to send (again for more)
     #[arg(long, value_name = "K: V", value_parser = parse_header)]
     header: Vec<(String, String)>,
+    /// Look at the engine's own metrics, GPUs and this host beside the run; auto: where the engine has its page, else the page's URL
+    #[arg(long, value_name = "auto|URL", value_parser = beside::parse)]
+    metrics: Option<Metrics>,
     /// Do not ask the engine who it is first
     #[arg(long)]
     no_probe: bool,
     /// Judge the run by this SLO: 'ttft:p95<500ms tpot:p95<50ms attain>=95%'
     #[arg(long)]
     slo: Option<Slo>,
+    /// Tell the figures by another tool's rules as well, beside the own, and why they differ: vllm, sglang, guidellm, aiperf, mlperf, or all
+    #[arg(long, value_name = "TOOL,...|all", value_delimiter = ',', value_parser = rules::parse)]
+    rules: Vec<Tools>,
     /// Keep the answers in the JSON file
     #[arg(long)]
     text: bool,
@@ -117,7 +128,12 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let mut plan = plan(&args, (&workload, bounds), (&endpoint, quirks), &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let planned = plan.requests();
-    let run = run(&engine, plan).await?;
+    let looks = Looks::start(args.metrics.as_ref(), reached, &engine, &plan).await;
+    let run = run(&engine, plan, looks.as_ref().map(Looks::begun)).await?;
+    let evidence = match looks {
+        Some(looks) => Some(looks.end(&run, &made).await),
+        None => None,
+    };
     made.steady_ns = args.traffic.steady(&run);
     let counted = made
         .steady_ns
@@ -125,30 +141,43 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     made.input_tokens = InputTokens::of(counted);
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());
+    let report = report.with(evidence.iter().flat_map(Evidence::findings).collect());
     let slo = args.slo.clone();
     let promise = slo.map(|slo| Promise::of(slo, counted, report.summary()));
+    let counted_from = made.steady_ns.map(|(from, _)| from).unwrap_or_default();
+    let part = (counted, counted_from);
+    let by_rules = ByRules::of(&args.rules, part, report.summary(), promise.as_ref());
     let stopped = run.stopped.then(|| stopped_early(&run, planned));
     let mut told = report.block(args.traffic.configured(&workload), args.traffic.concurrency);
-    let promised = promise.iter().flat_map(Promise::lines);
     let lines = above_capacity(&report.summary().capacity).into_iter();
-    let lines = lines.chain(promised).chain(made.notes()).chain(stopped);
+    let lines = lines.chain(promise.iter().flat_map(Promise::lines));
+    let lines = lines.chain(evidence.iter().flat_map(beside::lines));
+    let lines = lines.chain(by_rules.lines());
+    let lines = lines.chain(made.notes()).chain(stopped);
     lines.for_each(|line| told.extend([line, "\n".into()]));
     out::tell(&told, out.as_ref());
+    let whole = Whole {
+        report: &report,
+        run: about_run(began, &endpoint, probe.as_ref()),
+        promise: promise.as_ref().map(Promise::json),
+        evidence: evidence.as_ref(),
+        rules: by_rules.json(),
+        workload: about_workload(&args, &workload, &made),
+        stopped: run.stopped,
+        records: &run.records,
+        with_text: args.text,
+    };
+    end(out, &whole)
+}
+
+/// Writes what scripts read; how the run ended.
+fn end(out: Option<Out>, whole: &Whole<'_>) -> Ended {
     if let Some(out) = out {
-        let whole = Whole {
-            report: &report,
-            run: about_run(began, &endpoint, probe.as_ref()),
-            promise: promise.as_ref().map(Promise::json),
-            workload: about_workload(&args, &workload, &made),
-            stopped: run.stopped,
-            records: &run.records,
-            with_text: args.text,
-        };
-        out.write(|file| serde_json::to_writer(file, &whole).map_err(Into::into))
+        out.write(|file| serde_json::to_writer(file, whole).map_err(Into::into))
             .map_err(|error| Failure::new(FAILED, error))?;
     }
-    match report.why_nothing() {
-        _ if run.stopped => Ok(STOPPED),
+    match whole.report.why_nothing() {
+        _ if whole.stopped => Ok(STOPPED),
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
     }
@@ -324,14 +353,18 @@ fn connect(args: &BenchArgs, endpoint: &Endpoint, wire: Wire) -> Result<Engine, 
     Engine::connect(endpoint, options).map_err(connect_failed)
 }
 
-async fn run(engine: &Engine, plan: PointPlan) -> Result<PointRun, Failure> {
+async fn run(
+    engine: &Engine,
+    plan: PointPlan,
+    begun: Option<Arc<Begun>>,
+) -> Result<PointRun, Failure> {
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let watch_keys = tokio::spawn(async move {
         asked_to_end().await;
         stopping.cancel();
     });
-    let run = load::run_point(engine, plan, Arc::new(Counter), stop).await;
+    let run = load::run_point(engine, plan, Arc::new(Counter { begun }), stop).await;
     watch_keys.abort();
     let mut run = run.map_err(|error| Failure::new(NOT_USABLE, error))?;
     if run.stopped {
@@ -341,9 +374,18 @@ async fn run(engine: &Engine, plan: PointPlan) -> Result<PointRun, Failure> {
 }
 
 /// One line of progress, for people only.
-struct Counter;
+struct Counter {
+    /// Whoever looks beside the run.
+    begun: Option<Arc<Begun>>,
+}
 
 impl Observer for Counter {
+    fn began(&self, zero: Instant) {
+        if let Some(begun) = &self.begun {
+            begun.at(zero);
+        }
+    }
+
     fn progress(&self, now: load::Progress) {
         let mut out = std::io::stderr();
         if out.is_terminal() {

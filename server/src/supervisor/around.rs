@@ -18,6 +18,7 @@ impl Run<'_> {
             wire: &site.wire,
             engine: &site.engine,
             group: started.and_then(|it| it.engine.pids().first().copied()),
+            metrics: None,
             exporters: &self.parts.exporters,
         };
         Beside::start(spec).await

@@ -74,4 +74,25 @@ shapes! {
         pub observed_tokens: Option<f64>,
         pub sentence: String,
     }
+    /// A point by one tool's rules.
+    struct RulesTable {
+        /// `vllm`, `sglang`, `guidellm`, `aiperf` or `mlperf`.
+        pub tool: String,
+        /// What it is called, and in which version its rules are these.
+        pub title: String,
+        pub rows: Vec<RulesRow>,
+    }
+    /// A metric by both rules.
+    struct RulesRow {
+        pub metric: String,
+        /// `ms`, `req/s`, `tok/s`, `%` or nothing.
+        pub unit: String,
+        /// By the studio's rules: a number, or p50, p95 and p99. Null where there is no value, or where failures make it infinite.
+        pub ours: Value,
+        /// By the tool's.
+        pub theirs: Value,
+        pub same: bool,
+        /// What the tool does otherwise; empty where they agree.
+        pub why: String,
+    }
 }

@@ -22,6 +22,11 @@ impl Promise {
         Self { slo, judgement }
     }
 
+    /// The SLO, and how the run stands to it.
+    pub(super) fn parts(&self) -> (&Slo, &Judgement) {
+        (&self.slo, &self.judgement)
+    }
+
     /// As scripts read it: the SLO, and the verdict as the API gives it for a point.
     pub(super) fn json(&self) -> Value {
         json!({ "slo": self.slo, "judgement": self.judgement })

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use measure::certificate::{Calibration, Certificate, ClientEvidence, Demand, Innocence, certify};
+use measure::evidence::{Evidence, Finding};
 use measure::quantile::{Distribution, Estimate};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
@@ -46,6 +47,12 @@ impl Report {
             summary,
             certificate,
         }
+    }
+
+    /// What was found beside the run counts as well.
+    pub(super) fn with(mut self, findings: Vec<Finding>) -> Self {
+        self.certificate = self.certificate.with(findings);
+        self
     }
 
     /// The figures.
@@ -251,7 +258,7 @@ fn distribution(distribution: &Distribution) -> Value {
     Value::Object(fields)
 }
 
-/// `{"summary": {...}, "run": {...}, "promise": ..., "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
+/// `{"summary": {...}, "run": {...}, "promise": ..., "evidence": ..., "rules": ..., "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
 /// thousand the whole would be a gigabyte.
 pub(super) struct Whole<'a> {
     pub report: &'a Report,
@@ -259,6 +266,10 @@ pub(super) struct Whole<'a> {
     pub run: Value,
     /// An SLO and what became of it, where one was given.
     pub promise: Option<Value>,
+    /// What was seen beside the run, where that was asked for.
+    pub evidence: Option<&'a Evidence>,
+    /// The figures by other tools' rules, where they were asked for.
+    pub rules: Option<Value>,
     pub workload: Value,
     /// Whether it is but a part of what was asked for.
     pub stopped: bool,
@@ -274,6 +285,8 @@ impl Serialize for Whole<'_> {
         whole.serialize_entry("summary", &summary)?;
         whole.serialize_entry("run", &self.run)?;
         whole.serialize_entry("promise", &self.promise)?;
+        whole.serialize_entry("evidence", &self.evidence)?;
+        whole.serialize_entry("rules", &self.rules)?;
         whole.serialize_entry("workload", &self.workload)?;
         whole.serialize_entry("requests", &Requests(self))?;
         whole.end()

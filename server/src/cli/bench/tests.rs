@@ -29,6 +29,8 @@ fn bad_arguments_are_refused_before_anything_is_sent() {
         "--api grpc",
         "--workload sharegpt:",
         "--header x",
+        "--rules llmperf",
+        "--metrics on",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }

@@ -79,6 +79,8 @@ fn whole(run: &PointRun) -> Value {
         report: &report(run),
         run: Value::Null,
         promise: None,
+        evidence: None,
+        rules: None,
         workload: json!({"name": "w"}),
         stopped: run.stopped,
         records: &run.records,
