@@ -13,7 +13,7 @@ pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
-mod share; // what strangers with a link see
+pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
 use std::fs::File;
