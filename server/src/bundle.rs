@@ -11,13 +11,15 @@ mod import; // into a store
 mod manifest; // what it says of itself
 mod pack; // parts to file
 mod plain; // what is left out where not everything is asked for
+mod read; // parts as what they must be
+mod rows; // rows as entries of the manifest
 mod spool; // parts on disk meanwhile
 mod unpack; // file to parts
 
 pub use check::{Checked, check};
 pub use examples::{Example, examples};
 pub use export::{ExportError, Packed, export};
-pub use import::{Opened, import};
+pub use import::{Opened, import, name_of};
 pub use manifest::{Manifest, Scope, VERSION};
 pub use unpack::{Unpacked, unpack};
 

@@ -40,6 +40,7 @@ pub fn StartPage() -> impl IntoView {
             search: query.get("q").unwrap_or_default(),
             before_ms: query.get("before").and_then(|text| text.parse().ok()),
             limit: PAGE,
+            examples: false,
         })
     });
     let studies = Reading::new(move || filter.get(), api::list_studies);

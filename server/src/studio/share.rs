@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use uuid::Uuid;
 
+use super::bundles::shared_origin_words;
 use super::views::Model;
 use super::{LocalStudio, conflict, internal, invalid, missing};
 use crate::store::now_ms;
@@ -60,7 +61,11 @@ impl LocalStudio {
             .await
             .map_err(internal)?
             .ok_or_else(|| missing("link"))?;
-        Ok(stripped(model.view()))
+        let origin = model.study.imported.as_ref();
+        let origin = origin.map_or_else(String::new, shared_origin_words);
+        let mut view = stripped(model.view());
+        view.imported = origin;
+        Ok(view)
     }
 
     /// The scores of a point of a shared study.
