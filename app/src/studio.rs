@@ -109,6 +109,13 @@ pub struct StudyFilter {
     pub examples: bool,
 }
 
+impl StudyFilter {
+    /// Whether it leaves nothing out but by its limit.
+    pub fn is_all(&self) -> bool {
+        self.search.is_empty() && self.before_ms.is_none()
+    }
+}
+
 /// A point with what is known of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointView {

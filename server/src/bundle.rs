@@ -83,15 +83,6 @@ pub enum BundleError {
 }
 
 impl BundleError {
-    /// Whether there is no room to write: something that a person can mend.
-    pub fn is_full(&self) -> bool {
-        match self {
-            Self::Disk(cause) => crate::error::is_full(cause),
-            Self::Store(cause) => cause.is_full(),
-            _ => false,
-        }
-    }
-
     fn unreadable(part: &str, why: impl std::fmt::Display) -> Self {
         Self::Unreadable {
             part: part.to_owned(),

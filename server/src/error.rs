@@ -78,10 +78,9 @@ impl From<StudioError> for ApiError {
 impl From<BundleError> for ApiError {
     fn from(error: BundleError) -> Self {
         match error {
-            full if full.is_full() => StudioError::Full.into(),
             BundleError::TooLarge(_) => Self::TooLarge(error.to_string()),
             BundleError::Taken => conflict(error.to_string()).into(),
-            BundleError::Disk(cause) => internal(cause).into(),
+            BundleError::Disk(cause) => unwritten(cause),
             BundleError::Store(cause) => internal(cause).into(),
             unreadable => Self::BadRequest(unreadable.to_string()),
         }
@@ -95,8 +94,7 @@ impl From<ExportError> for ApiError {
             ExportError::Unfinished | ExportError::Large { .. } => {
                 conflict(error.to_string()).into()
             }
-            ExportError::Disk(cause) if is_full(&cause) => StudioError::Full.into(),
-            ExportError::Disk(cause) => internal(cause).into(),
+            ExportError::Disk(cause) => unwritten(cause),
             ExportError::Unreadable(_) => internal(error).into(),
             ExportError::Store(cause) => internal(cause).into(),
         }
@@ -143,6 +141,14 @@ pub(crate) fn is_full(cause: &std::io::Error) -> bool {
         cause.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
     )
+}
+
+/// What was to be kept on disk was not.
+pub(crate) fn unwritten(cause: std::io::Error) -> ApiError {
+    if is_full(&cause) {
+        return StudioError::Full.into();
+    }
+    internal(cause).into()
 }
 
 fn studio_status(error: &StudioError) -> (StatusCode, &'static str) {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 
-use app::studio::{Studio, StudioError, StudyFilter, StudyRow};
+use app::studio::{Studio, StudyFilter, StudyRow};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -19,9 +19,9 @@ use super::body::{Path, Query};
 use super::schema;
 use crate::auth::Who;
 use crate::bundle::{Example, MOST_PACKED, Opened, Packed, Scope};
-use crate::error::{ApiError, ApiResult, Problem, is_full};
+use crate::error::{ApiError, ApiResult, Problem, unwritten};
 use crate::routes::Edge;
-use crate::studio::{internal, missing};
+use crate::studio::missing;
 
 /// Sent at a time.
 const BLOCK: usize = 1 << 16;
@@ -194,11 +194,4 @@ async fn receive(file: std::io::Result<File>, body: Body) -> ApiResult<File> {
     }
     file.rewind().map_err(unwritten)?;
     Ok(file)
-}
-
-fn unwritten(cause: std::io::Error) -> ApiError {
-    if is_full(&cause) {
-        return StudioError::Full.into();
-    }
-    internal(cause).into()
 }

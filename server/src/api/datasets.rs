@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::body::Path;
 use super::schema;
 use crate::auth::Who;
-use crate::error::{ApiError, ApiResult, Problem, is_full};
+use crate::error::{ApiError, ApiResult, Problem, unwritten};
 use crate::routes::Edge;
 use crate::studio::dataset;
 use crate::studio::engines::sentence;
@@ -116,17 +116,6 @@ async fn check_form(path: &FilePath, file: &str) -> Result<Inspected, ApiError> 
         Ok(Err(wrong)) => Err(invalid("file", &sentence(&wrong)).into()),
         Err(cause) => Err(internal(cause).into()),
     }
-}
-
-fn unwritten(cause: std::io::Error) -> ApiError {
-    if is_full(&cause) {
-        return StudioError::Full.into();
-    }
-    tracing::error!(
-        cause = &cause as &dyn std::error::Error,
-        "cannot write a data set"
-    );
-    StudioError::Internal.into()
 }
 
 fn invalid(field: &str, message: &str) -> StudioError {

@@ -111,7 +111,7 @@ fn write(packed: Packed, out: &Path) -> io::Result<u8> {
         manifest,
         ..
     } = packed;
-    // Whole or not at all, and only over a file that is no bundle of something else by mistake of ours.
+    // Whole or not at all.
     let folder = out.parent().filter(|it| !it.as_os_str().is_empty());
     let mut part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     io::copy(&mut file, &mut part)?;
