@@ -21,6 +21,7 @@ pub use examples::{Example, examples};
 pub use export::{ExportError, Packed, export};
 pub use import::{Opened, import, name_of};
 pub use manifest::{Manifest, Scope, VERSION};
+pub use spool::sha256;
 pub use unpack::{Unpacked, unpack};
 
 use crate::store::StoreError;

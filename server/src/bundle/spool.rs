@@ -9,6 +9,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::manifest::Part;
+use crate::studio::dataset::hexadecimal;
 
 /// Read and written at a time.
 const BLOCK: usize = 1 << 16;
@@ -86,8 +87,9 @@ impl Spool {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// A SHA-256 in hexadecimal, as the manifest has it.
+pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]
