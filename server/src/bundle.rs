@@ -52,9 +52,7 @@ pub enum BundleError {
     #[error("the bundle is not whole: {0} is missing; get the file again")]
     Missing(String),
     /// A part is not what the manifest says.
-    #[error(
-        "the bundle is damaged: {0} is not what the manifest says it is; get the file again"
-    )]
+    #[error("the bundle is damaged: {0} is not what the manifest says it is; get the file again")]
     Damaged(String),
     /// Something that is no part of a bundle.
     #[error("the bundle holds {0:?}, which is no part of one; it was not made by goodput")]

@@ -95,10 +95,7 @@ async fn send(file: &JsValue, target: &Target) -> Result<String, String> {
         .and_then(Err)
 }
 
-async fn sent(
-    (method, address): &Target,
-    body: &JsValue,
-) -> Result<web_sys::Response, JsValue> {
+async fn sent((method, address): &Target, body: &JsValue) -> Result<web_sys::Response, JsValue> {
     let options = web_sys::RequestInit::new();
     options.set_method(method);
     options.set_body(body);

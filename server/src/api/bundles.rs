@@ -120,10 +120,7 @@ pub async fn open(
 
 /// Studies that come with the studio, opened or not.
 #[utoipa::path(get, path = "/api/v1/examples", operation_id = "list_examples", tag = "bundles", responses((status = 200, body = Vec<schema::StudyRow>)))]
-pub async fn examples(
-    State(edge): State<Edge>,
-    Who(actor): Who,
-) -> ApiResult<Json<Vec<StudyRow>>> {
+pub async fn examples(State(edge): State<Edge>, Who(actor): Who) -> ApiResult<Json<Vec<StudyRow>>> {
     let filter = StudyFilter {
         examples: true,
         ..StudyFilter::default()

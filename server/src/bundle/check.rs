@@ -70,7 +70,10 @@ fn differing(
     let judgement = judge(&scores, &summary, &spec.slo);
     let found = [
         ("summary", same::<Summary>(&stored.summary, &summary)?),
-        ("judgement", same::<Judgement>(&stored.judgement, &judgement)?),
+        (
+            "judgement",
+            same::<Judgement>(&stored.judgement, &judgement)?,
+        ),
         (
             "scores",
             encode(&scores) == part(unpacked, &Kind::Scores.name(place))?,

@@ -8,9 +8,7 @@ use super::BundleError;
 use super::manifest::{Kind, Manifest, Scope};
 use super::read;
 use super::unpack::Unpacked;
-use crate::store::{
-    ImportStudy, Imported, PointData, StartText, Store, StoreError, now_ms,
-};
+use crate::store::{ImportStudy, Imported, PointData, StartText, Store, StoreError, now_ms};
 use crate::studio::engines::search_text;
 
 /// A study that was opened.
@@ -25,11 +23,7 @@ pub struct Opened {
 }
 
 /// Stores a bundle's study, finished and with its origin. `file` is what the bundle is called.
-pub async fn import(
-    store: &Store,
-    unpacked: Unpacked,
-    file: &str,
-) -> Result<Opened, BundleError> {
+pub async fn import(store: &Store, unpacked: Unpacked, file: &str) -> Result<Opened, BundleError> {
     let read = tokio::task::spawn_blocking(move || {
         let study = read::study(&unpacked)?;
         Ok((unpacked, study))

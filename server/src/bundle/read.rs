@@ -52,8 +52,9 @@ pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
         return Err(wrong("it has other configurations than its study"));
     }
     let configurations = manifest.configurations.iter().enumerate();
-    let configurations: Result<Vec<_>, _> =
-        configurations.map(|(index, it)| configuration(index, it)).collect();
+    let configurations: Result<Vec<_>, _> = configurations
+        .map(|(index, it)| configuration(index, it))
+        .collect();
     let (configurations, facts): (Vec<_>, Vec<_>) = configurations?.into_iter().unzip();
     let simulates = |facts: &Facts| {
         let engine = facts.get("engine");

@@ -95,7 +95,9 @@ async fn find(store: &Store, study: &str) -> Result<Uuid, Failure> {
         )),
         _ => Err(Failure::new(
             FAILED,
-            format!("several studies are called {study:?}; name the id, which its page's address has"),
+            format!(
+                "several studies are called {study:?}; name the id, which its page's address has"
+            ),
         )),
     }
 }

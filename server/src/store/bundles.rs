@@ -157,8 +157,7 @@ impl Store {
 
     /// Studies of a name, deleted ones left out; two are enough to know that it is not the only one.
     pub async fn studies_named(&self, name: &str) -> Result<Vec<Uuid>, StoreError> {
-        const SQL: &str =
-            "SELECT id FROM studies WHERE name = $1 AND deleted_ms IS NULL ORDER BY created_ms LIMIT 2";
+        const SQL: &str = "SELECT id FROM studies WHERE name = $1 AND deleted_ms IS NULL ORDER BY created_ms LIMIT 2";
         Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
             .bind(clean(name))
             .fetch_all(pool)
@@ -196,14 +195,12 @@ impl Store {
             .bind(point)
             .fetch_optional(pool)
             .await?);
-        Ok(
-            found.map(|(scores, records, evidence, metrics)| PointData {
-                scores,
-                records,
-                evidence,
-                metrics,
-            }),
-        )
+        Ok(found.map(|(scores, records, evidence, metrics)| PointData {
+            scores,
+            records,
+            evidence,
+            metrics,
+        }))
     }
 
     /// The rows of a study's starts with their logs, oldest first.

@@ -104,12 +104,14 @@ macro_rules! insert_data {
             .execute(&mut *$tx)
             .await?;
         if let Some(evidence) = &data.evidence {
-            sqlx::query("INSERT INTO point_evidence (point, evidence, metrics) VALUES ($1, $2, $3)")
-                .bind($point)
-                .bind(evidence)
-                .bind(&data.metrics)
-                .execute(&mut *$tx)
-                .await?;
+            sqlx::query(
+                "INSERT INTO point_evidence (point, evidence, metrics) VALUES ($1, $2, $3)",
+            )
+            .bind($point)
+            .bind(evidence)
+            .bind(&data.metrics)
+            .execute(&mut *$tx)
+            .await?;
         }
     }};
 }

@@ -61,7 +61,9 @@ async fn unpacked(
 
 /// Studies that come with the studio, as rows of a list.
 pub(super) fn example_rows() -> Vec<StudyRow> {
-    let rows = bundle::examples().iter().map(|it| example_row(&it.manifest));
+    let rows = bundle::examples()
+        .iter()
+        .map(|it| example_row(&it.manifest));
     rows.flatten().collect()
 }
 

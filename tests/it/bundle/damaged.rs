@@ -93,7 +93,10 @@ async fn a_flipped_bit_is_never_believed() {
                 // A bit that the format has no use for changes nothing.
                 let said = said(&store, &bad).await;
                 let same = said.is_empty() && Loose::of(&bad)? == good;
-                assert!(!said.is_empty() || same, "bit {bit} of byte {at} is believed");
+                assert!(
+                    !said.is_empty() || same,
+                    "bit {bit} of byte {at} is believed"
+                );
             }
         }
         Ok(())
@@ -149,7 +152,10 @@ async fn parts_are_those_that_the_manifest_names() {
                 "too large",
             ),
             (changed(&|it| it.set("../../evil", b"x"))?, "\"../../evil\""),
-            (changed(&|it| it.set("/etc/passwd", b"x"))?, "\"/etc/passwd\""),
+            (
+                changed(&|it| it.set("/etc/passwd", b"x"))?,
+                "\"/etc/passwd\"",
+            ),
             (
                 changed(&|it| it.parts.push(("points/0000/more".into(), Vec::new())))?,
                 "no part of one",
@@ -195,15 +201,27 @@ async fn what_the_manifest_says_is_read_as_what_it_must_be() {
             (set("/study/created_ms", (-1).into())?, "no time of a study"),
             (set("/study/name", "".into())?, "give it a name"),
             (set("/study/spec", 7.into())?, "spec"),
-            (set("/study/dataset_sha256", "x\u{0}y".into())?, "no SHA-256"),
+            (
+                set("/study/dataset_sha256", "x\u{0}y".into())?,
+                "no SHA-256",
+            ),
             (set("/study/id", "x".into())?, "manifest.json"),
-            (set("/points/0/configuration", 7.into())?, "place of its own"),
+            (
+                set("/points/0/configuration", 7.into())?,
+                "place of its own",
+            ),
             (set("/points/0/ordinal", 7_000.into())?, "is missing"),
             (set("/points/1/ordinal", 0.into())?, "place of its own"),
-            (set("/points/0/level", "quick".into())?, "level is \"quick\""),
+            (
+                set("/points/0/level", "quick".into())?,
+                "level is \"quick\"",
+            ),
             (set("/points/0/started_ms", i64::MAX.into())?, "no time of"),
             (set("/configurations/0/facts", "x".into())?, "facts"),
-            (set("/configurations", serde_json::json!([]))?, "other configurations"),
+            (
+                set("/configurations", serde_json::json!([]))?,
+                "other configurations",
+            ),
             (figures(b"{}")?, "figures.json cannot be read"),
             (figures(b"[[[")?, "figures.json cannot be read"),
             (scores?, "scores.bin cannot be read"),

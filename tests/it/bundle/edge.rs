@@ -23,7 +23,10 @@ async fn a_study_goes_from_one_studio_to_another() -> anyhow::Result<()> {
     assert_eq!(bundle.header("content-type"), "application/zstd");
     let name = "attachment; filename=\"small.goodput\"";
     assert_eq!(bundle.header("content-disposition"), name);
-    assert_eq!(bundle.header("content-length"), bundle.body.len().to_string());
+    assert_eq!(
+        bundle.header("content-length"),
+        bundle.body.len().to_string()
+    );
 
     let open = "/api/v1/bundles?file=small.goodput";
     let opened = there.send("POST", open, &[], bundle.body.clone()).await;
@@ -31,12 +34,18 @@ async fn a_study_goes_from_one_studio_to_another() -> anyhow::Result<()> {
     assert_eq!(opened.header("location"), path);
     assert_eq!(opened.json()["id"], view.id.to_string());
     let again = there.send("POST", open, &[], bundle.body.clone()).await;
-    assert_eq!((again.status, &again.json()["already_here"]), (200, &Value::Bool(true)));
+    assert_eq!(
+        (again.status, &again.json()["already_here"]),
+        (200, &Value::Bool(true))
+    );
 
     let mut shown = there.get(&path).await.json();
     let origin = shown["imported"].take();
     let origin = origin.as_str().unwrap_or_default();
-    assert!(origin.starts_with("Imported from small.goodput, made by"), "{origin}");
+    assert!(
+        origin.starts_with("Imported from small.goodput, made by"),
+        "{origin}"
+    );
     let mut before = here.get(&path).await.json();
     for study in [&mut shown, &mut before] {
         let study = study.as_object_mut().expect("a study");
@@ -52,7 +61,12 @@ async fn a_study_goes_from_one_studio_to_another() -> anyhow::Result<()> {
         }
     }
     let page = there.get(&format!("/studies/{}", view.id)).await.text();
-    for word in ["Imported from small.goodput", "simulated", "Export", "finished"] {
+    for word in [
+        "Imported from small.goodput",
+        "simulated",
+        "Export",
+        "finished",
+    ] {
         assert!(page.contains(word), "the page lacks {word:?}");
     }
     Ok(())
@@ -65,19 +79,49 @@ async fn what_cannot_be_done_has_its_status() -> anyhow::Result<()> {
     let queued = edge.json("POST", "/api/v1/studies", &spec).await.json();
     let queued = queued["id"].as_str().unwrap_or_default().to_owned();
     for (method, path, body, status, word) in [
-        ("POST", "/api/v1/bundles".to_owned(), "x", 400, "no study bundle"),
-        ("GET", format!("/api/v1/studies/{queued}/bundle"), "", 409, "has not ended"),
-        ("GET", format!("/api/v1/studies/{}/bundle", uuid::Uuid::nil()), "", 404, "study"),
-        ("POST", "/api/v1/examples/none".to_owned(), "", 404, "no such example"),
+        (
+            "POST",
+            "/api/v1/bundles".to_owned(),
+            "x",
+            400,
+            "no study bundle",
+        ),
+        (
+            "GET",
+            format!("/api/v1/studies/{queued}/bundle"),
+            "",
+            409,
+            "has not ended",
+        ),
+        (
+            "GET",
+            format!("/api/v1/studies/{}/bundle", uuid::Uuid::nil()),
+            "",
+            404,
+            "study",
+        ),
+        (
+            "POST",
+            "/api/v1/examples/none".to_owned(),
+            "",
+            404,
+            "no such example",
+        ),
     ] {
         let answer = edge.send(method, &path, &[], body).await;
         assert_eq!(answer.status, status, "{path}: {}", answer.text());
-        let message = answer.json()["message"].as_str().unwrap_or_default().to_owned();
+        let message = answer.json()["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         assert!(message.contains(word), "{path}: {message}");
     }
     let form = [("content-type", "multipart/form-data; boundary=x")];
     let foreign = edge.send("POST", "/api/v1/bundles", &form, "x").await;
-    assert_eq!(foreign.status, 415, "no form of another site opens anything");
+    assert_eq!(
+        foreign.status, 415,
+        "no form of another site opens anything"
+    );
     Ok(())
 }
 
@@ -111,23 +155,39 @@ async fn the_command_line_does_it_without_a_server() -> anyhow::Result<()> {
     let (here, there, file) = (place("here"), place("there"), place("s.goodput"));
     let id = measured(Path::new(&here), small_study()).await?;
     let page = format!("http://127.0.0.1:7878/studies/{id}?x=1");
-    assert_eq!(goodput(&["export", &page, "-o", &file, "--data-dir", &here]), 0);
-    assert_eq!(goodput(&["export", "small", "-o", &file, "--data-dir", &here]), 0);
+    assert_eq!(
+        goodput(&["export", &page, "-o", &file, "--data-dir", &here]),
+        0
+    );
+    assert_eq!(
+        goodput(&["export", "small", "-o", &file, "--data-dir", &here]),
+        0
+    );
     assert_eq!(goodput(&["import", &file, "--check"]), 0);
     assert_eq!(goodput(&["import", &file, "--data-dir", &there]), 0);
-    assert_eq!(goodput(&["import", &file, "--data-dir", &there]), 0, "again");
+    assert_eq!(
+        goodput(&["import", &file, "--data-dir", &there]),
+        0,
+        "again"
+    );
     let config = StoreConfig::in_folder(there.clone().into());
     let serving = Serving::start(&Config::loopback(0, config)).await?;
     let shown = reqwest::get(format!("{}/studies/{id}", serving.url())).await?;
     assert!(shown.text().await?.contains("Imported from s.goodput"));
     // A studio that runs is no hindrance.
-    assert_eq!(goodput(&["export", &id, "-o", &file, "--data-dir", &there]), 0);
+    assert_eq!(
+        goodput(&["export", &id, "-o", &file, "--data-dir", &there]),
+        0
+    );
     assert_eq!(goodput(&["import", &file, "--data-dir", &there]), 0);
     serving.shutdown().await;
 
     for (args, status) in [
         (&["export", "none", "-o", &file, "--data-dir", &here][..], 1),
-        (&["export", "small", "-o", "/nowhere/x", "--data-dir", &here], 1),
+        (
+            &["export", "small", "-o", "/nowhere/x", "--data-dir", &here],
+            1,
+        ),
         (&["export", "small", "--data-dir", &place("mistyped")], 1),
         (&["import", "/nowhere/x", "--data-dir", &there], 1),
         (&["import", "--data-dir", &there], 2),

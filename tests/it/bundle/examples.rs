@@ -92,7 +92,10 @@ async fn the_start_page_offers_them_and_a_link_opens_one() -> anyhow::Result<()>
     for example in examples() {
         let study = &example.manifest.study;
         let link = format!("/examples/{}", study.id);
-        assert!(start.contains(&link) && start.contains(&study.name), "{link}");
+        assert!(
+            start.contains(&link) && start.contains(&study.name),
+            "{link}"
+        );
         let visit = edge.get(&link).await;
         assert_eq!(visit.status, 303);
         assert_eq!(visit.header("location"), format!("/studies/{}", study.id));
@@ -101,7 +104,10 @@ async fn the_start_page_offers_them_and_a_link_opens_one() -> anyhow::Result<()>
         assert!(page.text().contains(&origin), "{}", page.status);
         let by_name = format!("/api/v1/examples/{}", example.name);
         let again = edge.send("POST", &by_name, &[], "").await;
-        assert_eq!((again.status, &again.json()["already_here"]), (200, &true.into()));
+        assert_eq!(
+            (again.status, &again.json()["already_here"]),
+            (200, &true.into())
+        );
     }
     Ok(())
 }

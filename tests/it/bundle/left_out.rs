@@ -165,7 +165,13 @@ async fn a_file_shows_what_a_link_shows_unless_everything_is_asked_for() {
         studio.edit(&ME, id, edit).await?;
         let everything = Loose::of(&exported(&store, id, Scope::Everything).await?)?;
         let text = readable(&everything)?;
-        for kept in [HOST, "/mnt/secret/lora", "no route to", "x-team", "an answer"] {
+        for kept in [
+            HOST,
+            "/mnt/secret/lora",
+            "no route to",
+            "x-team",
+            "an answer",
+        ] {
             assert!(text.contains(kept), "everything lacks {kept:?}");
         }
         assert!(!text.contains("NAMED_API_KEY"), "no key, not even its name");
@@ -185,7 +191,11 @@ async fn a_file_shows_what_a_link_shows_unless_everything_is_asked_for() {
             assert!(text.contains(kept), "{kept:?} is not told");
         }
         let names = shown.names();
-        assert!(!names.keys().any(|it| it.contains("metrics") || it.contains("starts")));
+        assert!(
+            !names
+                .keys()
+                .any(|it| it.contains("metrics") || it.contains("starts"))
+        );
 
         forget(&store, id).await?;
         opened(&store, &bytes, &place.data_dir).await?;
@@ -216,7 +226,10 @@ async fn the_simulator_is_told_whatever_a_file_says() {
         opened(&store, &loose.packed()?, &place.data_dir).await?;
         let rows = studio.studies(&ME, Default::default()).await?;
         assert!(rows[0].simulated, "in the list");
-        assert!(studio.study(&ME, view.id).await?.is_simulated(), "on its page");
+        assert!(
+            studio.study(&ME, view.id).await?.is_simulated(),
+            "on its page"
+        );
         let gone = studio.study(&ME, Uuid::nil()).await;
         assert!(matches!(gone, Err(StudioError::NotFound { .. })));
         Ok(())

@@ -25,8 +25,7 @@ pub fn Upload(
         ("PUT", format!("/api/v1/datasets/{name}"))
     });
     let done = Callback::new(move |answer: String| {
-        let DatasetRow { file, kind, .. } =
-            read_json(&answer).map_err(|why| why.to_string())?;
+        let DatasetRow { file, kind, .. } = read_json(&answer).map_err(|why| why.to_string())?;
         datasets.refresh();
         form.draft.update(|draft| draft.take_file(file, kind));
         Ok(())

@@ -75,7 +75,13 @@ mod tests {
     fn an_example_is_a_link_and_says_that_it_is_simulated() {
         let text = list(&[row(StudyState::Finished)]).into_string();
         let id = "00000000-0000-0000-0000-000000000001";
-        assert!(text.contains(&format!("href=\"/examples/{id}\">a study</a>")), "{text}");
-        assert!(text.contains("simulated") && text.contains("8 points"), "{text}");
+        assert!(
+            text.contains(&format!("href=\"/examples/{id}\">a study</a>")),
+            "{text}"
+        );
+        assert!(
+            text.contains("simulated") && text.contains("8 points"),
+            "{text}"
+        );
     }
 }
