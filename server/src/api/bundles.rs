@@ -91,7 +91,7 @@ fn blocks(file: File) -> impl stream::Stream<Item = std::io::Result<Bytes>> {
             let mut block = vec![0; BLOCK];
             let read = file.read(&mut block)?;
             block.truncate(read);
-            Ok((file, block))
+            std::io::Result::Ok((file, block))
         });
         let (file, block) = read.await.map_err(std::io::Error::other)??;
         let block = (!block.is_empty()).then(|| Bytes::from(block));

@@ -11,7 +11,6 @@ use super::{BundleError, ENDING};
 
 #[derive(Embed)]
 #[folder = "../examples"]
-#[include = "*.goodput"]
 struct Files;
 
 /// One of them.

@@ -26,7 +26,7 @@ pub struct Opened {
 pub async fn import(store: &Store, unpacked: Unpacked, file: &str) -> Result<Opened, BundleError> {
     let read = tokio::task::spawn_blocking(move || {
         let study = read::study(&unpacked)?;
-        Ok((unpacked, study))
+        Ok::<_, BundleError>((unpacked, study))
     });
     let read = read
         .await
