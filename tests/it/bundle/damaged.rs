@@ -104,72 +104,62 @@ async fn a_flipped_bit_is_never_believed() {
     .await;
 }
 
+const RECORDS: &str = "points/0000/records.parquet";
+
+/// Changes a bundle's parts, and what is said of it then.
+type Change = (&'static str, fn(&mut Loose));
+
+/// What the manifest names is not there, or other than it says.
+const UNLIKE: [Change; 6] = [
+    ("points/0000/records.parquet is missing", |it| {
+        it.parts.retain(|(name, _)| name != RECORDS);
+    }),
+    ("points/0000/records.parquet is missing", |it| {
+        it.parts.retain(|(name, _)| name != RECORDS);
+        let parts = it.manifest["parts"].as_object_mut();
+        parts.and_then(|parts| parts.remove(RECORDS));
+    }),
+    ("is not what the manifest says", |it| {
+        records_of(it).map(|bytes| bytes[100] ^= 1);
+    }),
+    ("is not what the manifest says", |it| {
+        records_of(it).map(|bytes| bytes.push(0));
+    }),
+    ("is not what the manifest says", |it| {
+        it.manifest["parts"][RECORDS]["sha256"] = "00".into();
+    }),
+    ("too large", |it| {
+        it.manifest["parts"][RECORDS]["bytes"] = (1_u64 << 60).into();
+    }),
+];
+
+/// Something is there that belongs to no bundle.
+const TOO_MUCH: [Change; 4] = [
+    ("\"../../evil\"", |it| it.set("../../evil", b"x")),
+    ("\"/etc/passwd\"", |it| it.set("/etc/passwd", b"x")),
+    ("no part of one", |it| {
+        it.parts.push(("points/0000/more".into(), Vec::new()));
+    }),
+    ("no part of one", |it| {
+        let again = it.parts[0].clone();
+        it.parts.push(again);
+    }),
+];
+
+fn records_of(loose: &mut Loose) -> Option<&mut Vec<u8>> {
+    let mut parts = loose.parts.iter_mut();
+    parts.find(|(name, _)| name == RECORDS).map(|(_, it)| it)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_are_those_that_the_manifest_names() {
     with_bundle(async |store, bytes| {
         let good = Loose::of(&bytes)?;
-        let records = "points/0000/records.parquet";
-        let changed = |change: &dyn Fn(&mut Loose)| {
+        for (word, change) in UNLIKE.into_iter().chain(TOO_MUCH) {
             let mut loose = good.clone();
             change(&mut loose);
-            loose.packed()
-        };
-        let part = |it: &mut Loose| it.parts.iter().position(|(name, _)| name == records);
-        let cases = [
-            (
-                changed(&|it| it.parts.retain(|(name, _)| name != records))?,
-                "points/0000/records.parquet is missing",
-            ),
-            (
-                changed(&|it| {
-                    it.parts.retain(|(name, _)| name != records);
-                    it.manifest["parts"]
-                        .as_object_mut()
-                        .and_then(|parts| parts.remove(records));
-                })?,
-                "points/0000/records.parquet is missing",
-            ),
-            (
-                changed(&|it| {
-                    let index = part(it).expect("there");
-                    it.parts[index].1[100] ^= 1;
-                })?,
-                "is not what the manifest says",
-            ),
-            (
-                changed(&|it| {
-                    let index = part(it).expect("there");
-                    it.parts[index].1.push(0);
-                })?,
-                "is not what the manifest says",
-            ),
-            (
-                changed(&|it| it.manifest["parts"][records]["sha256"] = "00".into())?,
-                "is not what the manifest says",
-            ),
-            (
-                changed(&|it| it.manifest["parts"][records]["bytes"] = (1_u64 << 60).into())?,
-                "too large",
-            ),
-            (changed(&|it| it.set("../../evil", b"x"))?, "\"../../evil\""),
-            (
-                changed(&|it| it.set("/etc/passwd", b"x"))?,
-                "\"/etc/passwd\"",
-            ),
-            (
-                changed(&|it| it.parts.push(("points/0000/more".into(), Vec::new())))?,
-                "no part of one",
-            ),
-            (
-                changed(&|it| {
-                    let again = it.parts[0].clone();
-                    it.parts.push(again);
-                })?,
-                "no part of one",
-            ),
-        ];
-        for (bytes, word) in cases {
-            let said = said(&store, &bytes).await;
+            anyhow::ensure!(loose != good);
+            let said = said(&store, &loose.packed()?).await;
             assert!(said.contains(word), "{said:?} lacks {word:?}");
         }
         Ok(())
