@@ -33,8 +33,14 @@ fn two_curves() -> StudySpec {
     spec
 }
 
+/// A finished study of a studio that does not run yet.
 async fn finished(studio: &Arc<LocalStudio>, spec: StudySpec) -> anyhow::Result<StudyView> {
     studio.start_supervisor().await?;
+    measured(studio, spec).await
+}
+
+/// A finished study of a studio that runs.
+async fn measured(studio: &Arc<LocalStudio>, spec: StudySpec) -> anyhow::Result<StudyView> {
     let id = studio.launch(&ME, spec).await?;
     for _ in 0..600 {
         let view = studio.study(&ME, id).await?;
@@ -233,7 +239,6 @@ async fn a_study_measured_after_one_from_the_future_can_still_be_stored() {
     .await;
 }
 
-/// The word of an error, once a part of another study stands in the way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ids_that_belong_to_another_study_are_refused_and_nothing_is_stored() {
     on_each_database(async |place| {

@@ -44,7 +44,7 @@ async fn a_bundle_is_opened_from_a_file() -> anyhow::Result<()> {
     let wrong = data.path().join("wrong.goodput");
     std::fs::write(&wrong, "no bundle")?;
     let field = browser.driver.find(By::Css("input[type=file]")).await?;
-    field.send_keys(wrong.to_string_lossy()).await?;
+    field.send_keys(wrong.display().to_string()).await?;
     browser.shows("this is no study bundle").await?;
     let examples = std::fs::read_dir(workspace().join("examples"))?;
     let mut paths = examples.filter_map(|it| it.ok().map(|it| it.path()));
@@ -52,7 +52,7 @@ async fn a_bundle_is_opened_from_a_file() -> anyhow::Result<()> {
     let bundle = bundle.map(|it| it.canonicalize()).transpose()?;
     let bundle = bundle.unwrap_or_default();
     let field = browser.driver.find(By::Css("input[type=file]")).await?;
-    field.send_keys(bundle.to_string_lossy()).await?;
+    field.send_keys(bundle.display().to_string()).await?;
     is_open(&browser).await?;
     browser.close().await
 }

@@ -42,6 +42,8 @@ async fn said(store: &Store, bytes: &[u8]) -> String {
 async fn what_is_something_else_is_told_so() {
     with_bundle(async |store, _| {
         let manifest = br#"{"format": "something else", "version": 1}"#;
+        let mut link = header("manifest.json", 0, b'2').as_bytes().to_vec();
+        link.resize(2048, 0);
         let later = br#"{"format": "goodput study bundle", "version": 2, "new": true}"#;
         for (bytes, word) in [
             (Vec::new(), "no study bundle"),
@@ -50,6 +52,7 @@ async fn what_is_something_else_is_told_so() {
             (framed(&b"only text. ".repeat(100))?, "no study bundle"),
             (framed(&[0; 4096])?, "no study bundle"),
             (packed(&[("other.txt", b"x")])?, "no study bundle"),
+            (framed(&link)?, "no study bundle"),
             (packed(&[("manifest.json", b"{")])?, "no study bundle"),
             (packed(&[("manifest.json", manifest)])?, "no study bundle"),
             (packed(&[("manifest.json", later)])?, "is of format 2"),

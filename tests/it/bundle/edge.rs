@@ -140,10 +140,10 @@ async fn a_bundle_needs_the_token_like_everything() -> anyhow::Result<()> {
 }
 
 /// A data directory with one finished study.
-async fn measured(folder: &Path, spec: StudySpec) -> anyhow::Result<String> {
+async fn data_of(folder: &Path, spec: StudySpec) -> anyhow::Result<String> {
     let config = Config::loopback(0, StoreConfig::in_folder(folder.to_owned()));
     let serving = Serving::start(&config).await?;
-    let view = super::finished(&serving.studio, spec).await?;
+    let view = super::measured(&serving.studio, spec).await?;
     serving.shutdown().await;
     Ok(view.id.to_string())
 }
@@ -153,7 +153,7 @@ async fn the_command_line_does_it_without_a_server() -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
     let place = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let (here, there, file) = (place("here"), place("there"), place("s.goodput"));
-    let id = measured(Path::new(&here), small_study()).await?;
+    let id = data_of(Path::new(&here), small_study()).await?;
     let page = format!("http://127.0.0.1:7878/studies/{id}?x=1");
     assert_eq!(
         goodput(&["export", &page, "-o", &file, "--data-dir", &here]),
