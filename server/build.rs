@@ -1,5 +1,6 @@
-//! Rebuilds the server when a migration is added: the folders are embedded into it.
+//! Rebuilds the server when a migration or an example is added: the folders are embedded into it.
 
 fn main() {
     println!("cargo::rerun-if-changed=../migrations");
+    println!("cargo::rerun-if-changed=../examples");
 }

@@ -58,6 +58,7 @@ pub fn study() -> StudyView {
         remaining_ms: None,
         created_ms: 1_795_960_632_500,
         last_event: 7,
+        imported: String::new(),
     }
 }
 

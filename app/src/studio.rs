@@ -105,6 +105,16 @@ pub struct StudyFilter {
     pub before_ms: Option<i64>,
     /// At most so many; 0 stands for the default.
     pub limit: u32,
+    /// The studies that come with the studio, opened or not, in place of those that are stored.
+    #[serde(default)]
+    pub examples: bool,
+}
+
+impl StudyFilter {
+    /// Whether it leaves nothing out but by its limit.
+    pub fn is_all(&self) -> bool {
+        self.search.is_empty() && self.before_ms.is_none()
+    }
 }
 
 /// A point with what is known of it.
@@ -180,6 +190,9 @@ pub struct StudyView {
     pub created_ms: i64,
     /// The sequence number of the last live event this view includes; events after it are still to come.
     pub last_event: u64,
+    /// Where it came from, in a sentence, where it was measured elsewhere; it never changes then.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub imported: String,
 }
 
 /// What the simulator calls itself, also where it runs behind a URL.

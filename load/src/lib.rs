@@ -52,7 +52,7 @@ pub use plan::{
 pub use probe::{NoModels, Probe, ProbeError, TrialError, probe, quirks, reset_prefix_cache};
 pub use progress::{Observer, Progress};
 pub use prompts::{Inspected, PointSpec, PromptError, inspect, kind_of, plan_point};
-pub use runner::{PointError, PointRun, run_point};
+pub use runner::{PointError, PointRun, due_within, run_point};
 pub use scrape::Begun;
 pub use sharing::Sharing;
 pub use tls::{TlsError, Trust};

@@ -63,11 +63,16 @@ impl PointRun {
     }
 
     /// The records that the figures are of, where they are of a part of the run. They lie in order of their slots.
-    pub fn within(&self, (from, to): (Nanos, Nanos)) -> &[RequestRecord] {
-        let start = self.records.partition_point(|it| it.scheduled < from);
-        let end = self.records.partition_point(|it| it.scheduled <= to);
-        &self.records[start..end.max(start)]
+    pub fn within(&self, window: (Nanos, Nanos)) -> &[RequestRecord] {
+        due_within(&self.records, window)
     }
+}
+
+/// The records that are due within a window. They lie in order of their slots.
+pub fn due_within(records: &[RequestRecord], (from, to): (Nanos, Nanos)) -> &[RequestRecord] {
+    let start = records.partition_point(|it| it.scheduled < from);
+    let end = records.partition_point(|it| it.scheduled <= to);
+    &records[start..end.max(start)]
 }
 
 /// Why a point could not begin.

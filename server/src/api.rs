@@ -3,6 +3,7 @@
 //! A handler extracts, calls, answers. Errors become statuses in [`crate::error`].
 
 pub mod body; // what is sent, read with errors at fields
+pub mod bundles;
 pub mod compare;
 pub mod datasets;
 pub mod engines;
@@ -37,6 +38,7 @@ use crate::routes::Edge;
         (name = "engines", description = "Engines that were added on purpose; load goes only to these."),
         (name = "slos", description = "Named SLOs."),
         (name = "datasets", description = "Files that a workload can name: conversations, prompts, traces, tokenizers."),
+        (name = "bundles", description = "Studies as files: export, open, and those that come with the studio."),
         (name = "compare", description = "Configurations side by side."),
         (name = "shares", description = "Links that show one study to whoever has them."),
     )
@@ -72,11 +74,16 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(slos::save, slos::delete))
         .routes(routes!(datasets::list))
         .routes(routes!(compare::compare))
+        .routes(routes!(bundles::export))
+        .routes(routes!(bundles::examples))
+        .routes(routes!(bundles::open_example))
 }
 
 /// Bodies of any size up to their own limit; in front of the rest stands a smaller one.
 fn unbounded() -> OpenApiRouter<Edge> {
-    OpenApiRouter::new().routes(routes!(datasets::upload))
+    OpenApiRouter::new()
+        .routes(routes!(datasets::upload))
+        .routes(routes!(bundles::open))
 }
 
 /// All routes but those of [`uploads`], and the document itself at `/api/v1/openapi.json`.

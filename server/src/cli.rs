@@ -1,4 +1,4 @@
-//! The command line: `goodput serve | sim | bench | calibrate | demo | secret | token`.
+//! The command line: `goodput serve | sim | bench | calibrate | demo | export | import | secret | token`.
 //!
 //! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
 //! output, and what people should know besides on standard error.
@@ -6,7 +6,9 @@
 mod bench; // one point, without a studio
 mod calibrate; // how much load this host can make
 mod demo; // a studio with a study in it
+mod export; // a study as one file
 mod guard; // between a studio and an engine
+mod import; // such a file, opened
 mod secret; // API keys that the studio keeps
 mod serve; // a studio
 mod sim; // an engine that is not there
@@ -52,6 +54,10 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Start a simulated engine
     Sim(sim::SimArgs),
+    /// Write a study that has ended into one file, which another studio opens without any engine
+    Export(export::ExportArgs),
+    /// Open such a file, or a study that comes with the studio
+    Import(import::ImportArgs),
     /// API keys that the studio keeps, each for one engine
     Secret(secret::SecretArgs),
     /// The access token of a studio that is not on loopback
@@ -128,7 +134,9 @@ fn start(command: Command) -> Ended {
             Command::Bench(args) => bench::bench(*args).await,
             Command::Calibrate(args) => calibrate::calibrate(args).await,
             Command::Demo(args) => demo::demo(args).await,
+            Command::Export(args) => export::export_study(args).await,
             Command::Guard(args) => guard::stand(&args),
+            Command::Import(args) => import::import_study(args).await,
             Command::Sim(args) => sim::simulate(args).await,
             Command::Secret(args) => secret::secret(args),
             Command::Token(args) => token::token(args).await,

@@ -8,6 +8,9 @@ use measure::study::FieldError;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::bundle::{BundleError, ExportError};
+use crate::studio::{conflict, internal, missing};
+
 /// Every handler's result.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -72,6 +75,32 @@ impl From<StudioError> for ApiError {
     }
 }
 
+impl From<BundleError> for ApiError {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::TooLarge(_) => Self::TooLarge(error.to_string()),
+            BundleError::Taken => conflict(error.to_string()).into(),
+            BundleError::Disk(cause) => unwritten(cause),
+            BundleError::Store(cause) => internal(cause).into(),
+            unreadable => Self::BadRequest(unreadable.to_string()),
+        }
+    }
+}
+
+impl From<ExportError> for ApiError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Missing => missing("study").into(),
+            ExportError::Unfinished | ExportError::Large { .. } => {
+                conflict(error.to_string()).into()
+            }
+            ExportError::Disk(cause) => unwritten(cause),
+            ExportError::Unreadable(_) => internal(error).into(),
+            ExportError::Store(cause) => internal(cause).into(),
+        }
+    }
+}
+
 impl ApiError {
     /// The limit of every body but a data set.
     pub fn too_large() -> Self {
@@ -103,6 +132,23 @@ impl ApiError {
             .map(|FieldError { field, message }| ProblemField { field, message })
             .collect()
     }
+}
+
+/// Whether the disk has no room.
+pub(crate) fn is_full(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
+}
+
+/// What was to be kept on disk was not.
+pub(crate) fn unwritten(cause: std::io::Error) -> ApiError {
+    if is_full(&cause) {
+        return StudioError::Full.into();
+    }
+    internal(cause).into()
 }
 
 fn studio_status(error: &StudioError) -> (StatusCode, &'static str) {

@@ -6,6 +6,7 @@
 #![recursion_limit = "512"]
 
 // Inside: what is kept and what runs.
+pub mod bundle; // a study as one file
 mod calibration; // what this host can drive
 pub mod live; // what browsers hear while a study runs
 mod reach; // how an endpoint is reached
@@ -30,4 +31,4 @@ pub mod serving; // a studio that listens
 pub mod shared; // raw data of a shared study
 
 // The command line.
-pub mod cli; // goodput serve | sim | bench | calibrate | demo | secret | token
+pub mod cli; // goodput serve | sim | bench | calibrate | demo | export | import | secret | token

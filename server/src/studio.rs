@@ -2,6 +2,7 @@
 //! supervisor. Each method checks, calls, and says what went wrong in the words of the person who asked.
 
 pub(crate) mod added; // was it added on purpose
+mod bundles; // studies as files
 pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
@@ -14,7 +15,7 @@ pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
 mod rules; // points as other tools would tell them
-mod share; // what strangers with a link see
+pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
 use std::fs::File;
@@ -135,6 +136,9 @@ impl LocalStudio {
 #[async_trait]
 impl Studio for LocalStudio {
     async fn studies(&self, _: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError> {
+        if filter.examples {
+            return Ok(bundles::example_rows());
+        }
         let limit = if filter.limit == 0 {
             ROWS
         } else {
@@ -184,6 +188,7 @@ impl Studio for LocalStudio {
     }
 
     async fn resume(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        bundles::check_ours(self.stored(id).await?.imported.as_ref())?;
         if self.supervisor.unstored_end(id).is_some() {
             return Err(conflict(
                 "the study's end is not stored yet; free space on the disk of the studio's data directory, then resume a few seconds later",
@@ -226,6 +231,7 @@ impl Studio for LocalStudio {
             declared,
         } = launch::checked_edit(edit)?;
         if !declared.is_empty() {
+            bundles::check_ours(study.imported.as_ref())?;
             self.declare(id, &declared).await?;
         }
         study.spec.name = name.clone().unwrap_or(study.spec.name);

@@ -1,6 +1,7 @@
 //! What a person sees, in a real Chromium against the real binary.
 
 mod add_engine; // the dialog that adds one
+mod example; // studies from elsewhere
 mod exercise; // the study of the goodput exercise, and what its page must show
 mod journey; // define, launch, watch, reload, compare, share
 mod real_engine; // the same way against llama.cpp

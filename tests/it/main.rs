@@ -5,6 +5,7 @@ mod auth; // who gets in
 mod bench; // goodput bench
 #[cfg(feature = "browser")]
 mod browser; // what a person sees, in a real Chromium
+mod bundle; // studies as files
 mod cli; // the rest of the command line
 mod evidence; // what is seen beside a point
 mod fields; // what requests say

@@ -1,6 +1,7 @@
 //! Fixtures of the tests that cross crates.
 
 pub mod browser; // a real Chromium
+pub mod bundles; // studies as files, taken apart
 pub mod counting; // an engine that counts tokens
 pub mod databases; // one test body, both databases
 pub mod edge; // a studio behind its edge

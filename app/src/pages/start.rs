@@ -1,8 +1,9 @@
 //! Studies, newest first: what each found, where each stands, and the way to compare them.
 
-mod choice;
+mod choice; // configurations chosen for a comparison
 mod empty; // nothing yet: the goodput exercise
-mod list; // the rows // configurations chosen for a comparison
+mod examples; // studies from elsewhere
+mod list; // the rows
 
 use crate::ui::erased::Erase;
 use crate::ui::reactive::{effect, memo};
@@ -19,6 +20,7 @@ use crate::reading::Reading;
 use crate::studio::{StudyFilter, StudyRow, StudyState};
 use choice::{Choice, CompareBar};
 use empty::{Exercise, NothingFound};
+use examples::Examples;
 use list::Row;
 
 /// Studies on one page.
@@ -40,12 +42,14 @@ pub fn StartPage() -> impl IntoView {
             search: query.get("q").unwrap_or_default(),
             before_ms: query.get("before").and_then(|text| text.parse().ok()),
             limit: PAGE,
+            examples: false,
         })
     });
     let studies = Reading::new(move || filter.get(), api::list_studies);
     look_again_while_running(studies);
     let choice = Choice::new();
     let search = memo(move || filter.with(|filter| filter.search.clone()));
+    let unfiltered = memo(move || filter.with(StudyFilter::is_all));
     view! {
         <Title text="Studies" />
         <div class="page">
@@ -57,6 +61,7 @@ pub fn StartPage() -> impl IntoView {
                 </A>
             </header>
             {studies.part(move |rows| view! { <Found rows filter=filter.get_untracked() studies choice /> }.erased())}
+            <Examples unfiltered />
         </div>
     }
     .erased()
@@ -113,7 +118,7 @@ fn Found(
     choice: Choice,
 ) -> impl IntoView {
     if rows.is_empty() {
-        return if filter.search.is_empty() && filter.before_ms.is_none() {
+        return if filter.is_all() {
             view! { <Exercise /> }.erased()
         } else {
             view! { <NothingFound search=filter.search /> }.erased()

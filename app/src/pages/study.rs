@@ -217,6 +217,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
     let toy = page
         .known
         .with_untracked(|study| study.spec.workload.is_toy());
+    let imported = page.known.with_untracked(|study| study.imported.clone());
     let tags = memo(move || page.known.with(|study| study.tags.clone()));
     let word = derived(move || page.known.with(|study| study_word(study.state)));
     view! {
@@ -241,6 +242,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                         {shared(move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view().erased())}
                     </span>
                 </div>
+                <p class="small muted" hidden=imported.is_empty()>{imported.clone()}</p>
             </div>
             {owner.then(|| view! { <controls::Actions page /> })}
         </header>

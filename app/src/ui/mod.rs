@@ -16,3 +16,4 @@ pub mod segmented; // a handful of choices
 pub mod theme; // light, dark, or as the system says
 pub mod time; // moments
 pub mod toast; // short messages, with undo
+pub mod upload; // a file on its way to the studio

@@ -1,6 +1,5 @@
 //! Files that a workload can name (conversations, prompts, traces, tokenizers): listed, uploaded into the one folder.
 
-use std::io::ErrorKind;
 use std::path::{Path as FilePath, PathBuf};
 
 use app::studio::{DatasetRow, Studio, StudioError};
@@ -17,7 +16,7 @@ use uuid::Uuid;
 use super::body::Path;
 use super::schema;
 use crate::auth::Who;
-use crate::error::{ApiError, ApiResult, Problem};
+use crate::error::{ApiError, ApiResult, Problem, unwritten};
 use crate::routes::Edge;
 use crate::studio::dataset;
 use crate::studio::engines::sentence;
@@ -119,20 +118,6 @@ async fn check_form(path: &FilePath, file: &str) -> Result<Inspected, ApiError> 
     }
 }
 
-fn unwritten(cause: std::io::Error) -> ApiError {
-    if matches!(
-        cause.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
-    ) {
-        return StudioError::Full.into();
-    }
-    tracing::error!(
-        cause = &cause as &dyn std::error::Error,
-        "cannot write a data set"
-    );
-    StudioError::Internal.into()
-}
-
 fn invalid(field: &str, message: &str) -> StudioError {
     StudioError::Invalid {
         fields: vec![FieldError {
@@ -150,6 +135,8 @@ fn is_file_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
     use super::*;
 
     #[test]

@@ -246,6 +246,9 @@ shapes! {
         pub created_ms: i64,
         /// Number of the last live event that this view includes.
         pub last_event: u64,
+        /// Where it came from, in a sentence; left out of studies that were measured here.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub imported: String,
     }
     /// A configuration with what was recorded of it.
     struct ConfigurationView {

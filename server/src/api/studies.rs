@@ -59,6 +59,7 @@ pub async fn list(
                     search,
                     before_ms,
                     limit,
+                    examples: false,
                 },
             )
             .await?,

@@ -4,8 +4,10 @@
 //! `RETURNING`, and the tables keep to portable types (docs/schema.md). Nothing here knows what a study *does*; the
 //! supervisor and the studio decide, and each decision with the event that announces it is one transaction.
 
+mod bundles; // studies as the texts of their columns
 mod catalog; // engines, named SLOs, settings
 mod events; // what browsers that were away have missed
+mod imports; // studies from elsewhere
 mod open; // pools, migrations
 mod points; // points under load and their data
 mod queue; // who may measure which engine
@@ -16,6 +18,8 @@ mod studies; // studies as people see them
 
 use sqlx::{PgPool, SqlitePool};
 
+pub use bundles::{ConfigurationText, Imported, PointData, PointText, StartText, StudyText};
+pub use imports::ImportStudy;
 pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
 pub use queue::{Claimed, EndStudy};
@@ -72,6 +76,9 @@ pub enum StoreError {
         #[source]
         cause: serde_json::Error,
     },
+    /// What is to be written cannot be read.
+    #[error("cannot read what is to be stored")]
+    Source(#[source] std::io::Error),
     /// The row is not in the state that the change starts from: finished points never change.
     #[error("the {what} is not in a state that allows this change")]
     OutOfTurn {
@@ -91,6 +98,11 @@ impl StoreError {
             cause.code().as_deref(),
             Some("13" | "778" | "4874" | "53100")
         )
+    }
+
+    /// Whether something of the same key is there already.
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::Database(cause)) if cause.is_unique_violation())
     }
 }
 

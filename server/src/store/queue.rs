@@ -41,11 +41,7 @@ impl Store {
     /// finds its row changed, or a lease's key taken.
     pub async fn claim_next(&self, worker: Uuid) -> Result<Option<Claimed>, StoreError> {
         match self.try_claim(worker).await {
-            Err(StoreError::Database(sqlx::Error::Database(cause)))
-                if cause.is_unique_violation() =>
-            {
-                Ok(None)
-            }
+            Err(cause) if cause.is_taken() => Ok(None),
             other => other,
         }
     }

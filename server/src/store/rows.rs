@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::StoreError;
+use super::{Imported, StoreError};
 
 /// A study as it stands in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,8 @@ pub struct StoredStudy {
     pub tokenizer_sha256: Option<String>,
     /// Who counts its prompts, once that was found.
     pub counted: Option<Counted>,
+    /// Where it came from, where it was not measured here.
+    pub imported: Option<Imported>,
 }
 
 /// A configuration as it stands in the store.
@@ -118,6 +120,7 @@ pub(super) struct StudyColumns {
     dataset_sha256: Option<String>,
     tokenizer_sha256: Option<String>,
     counted: Option<String>,
+    imported: Option<String>,
 }
 
 impl TryFrom<StudyColumns> for StoredStudy {
@@ -139,6 +142,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             dataset_sha256,
             tokenizer_sha256,
             counted,
+            imported,
         } = row;
         let mut spec: StudySpec = from_json("study", &spec)?;
         spec.name = name;
@@ -157,6 +161,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             dataset_sha256,
             tokenizer_sha256,
             counted: optional("counted", counted.as_deref())?,
+            imported: optional("origin", imported.as_deref())?,
         })
     }
 }

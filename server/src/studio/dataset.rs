@@ -84,7 +84,8 @@ fn digest(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(&sum.finalize()))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

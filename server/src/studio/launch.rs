@@ -171,7 +171,7 @@ pub(crate) fn checked_name(field: &str, name: &str) -> Result<String, StudioErro
 }
 
 /// An edit within its bounds; tags trimmed, sorted, each once.
-pub(super) fn checked_edit(edit: StudyEdit) -> Result<StudyEdit, StudioError> {
+pub(crate) fn checked_edit(edit: StudyEdit) -> Result<StudyEdit, StudioError> {
     let StudyEdit {
         name,
         tags,

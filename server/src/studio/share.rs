@@ -5,14 +5,15 @@ mod plain; // what a stranger may read of settings
 use std::collections::BTreeMap;
 
 use app::studio::{ShareRow, StudioError, StudyState, StudyView};
-use measure::knobs::Fact;
-use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, Turn};
+use measure::knobs::{Fact, Facts};
+use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
 use url::Url;
 use uuid::Uuid;
 
+use super::bundles::shared_origin_words;
 use super::views::Model;
 use super::{LocalStudio, conflict, internal, invalid, missing};
 use crate::store::now_ms;
@@ -60,7 +61,11 @@ impl LocalStudio {
             .await
             .map_err(internal)?
             .ok_or_else(|| missing("link"))?;
-        Ok(stripped(model.view()))
+        let origin = model.study.imported.as_ref();
+        let origin = origin.map_or_else(String::new, shared_origin_words);
+        let mut view = stripped(model.view());
+        view.imported = origin;
+        Ok(view)
     }
 
     /// The scores of a point of a shared study.
@@ -89,6 +94,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// In place of why a point failed.
+pub(crate) const POINT_FAILED: &str = "its engine failed";
+
 /// What stands for the name of an engine that the studio started.
 const STARTED: &str = "an engine of its own";
 
@@ -100,36 +108,49 @@ fn stripped(mut view: StudyView) -> StudyView {
     view.tags.clear();
     view.problem = view.problem.map(|_| generic_problem(view.state).to_owned());
     let mut removed = Removed::default();
-    if let EngineSpec::Endpoint(endpoint) = &mut view.spec.engine {
-        removed.strip_endpoint(endpoint);
-    }
-    if let EngineSpec::Managed { name } = &mut view.spec.engine {
-        *name = STARTED.to_owned();
-    }
+    removed.strip_engine(&mut view.spec.engine);
     for spec in specs(&mut view) {
         removed.strip_configuration(spec);
     }
     // An engine's last words name files and machines.
     for point in &mut view.points {
-        point.problem = point.problem.take().map(|_| "its engine failed".to_owned());
+        point.problem = point.problem.take().map(|_| POINT_FAILED.to_owned());
     }
     let summaries = view.points.iter_mut().filter_map(|it| it.summary.as_mut());
     for failure in summaries.flat_map(|it| it.first_failures.values_mut()) {
         failure.detail = None;
     }
     for configuration in &mut view.configurations {
-        let facts = std::mem::take(&mut configuration.facts).into_iter();
-        let shown = facts.filter_map(|(name, fact)| {
-            let value = plain::fact(&name, &fact.value)?;
-            Some((name, Fact { value, ..fact }))
-        });
-        configuration.facts = shown.collect();
+        configuration.facts = shown_facts(std::mem::take(&mut configuration.facts));
     }
-    removed.strip_name(&mut view.spec.name);
+    removed.strip_text(&mut view.spec.name);
     for spec in specs(&mut view) {
-        removed.strip_name(&mut spec.name);
+        removed.strip_text(&mut spec.name);
     }
     view
+}
+
+/// Facts that can hold no address, no path and no person's words.
+pub(crate) fn shown_facts(facts: Facts) -> Facts {
+    let shown = facts.into_iter().filter_map(|(name, fact)| {
+        let value = plain::fact(&name, &fact.value)?;
+        Some((name, Fact { value, ..fact }))
+    });
+    shown.collect()
+}
+
+/// A spec as a stranger may read it, by the same rules; what was taken out.
+pub(crate) fn strip_spec(spec: &mut StudySpec) -> Removed {
+    let mut removed = Removed::default();
+    removed.strip_engine(&mut spec.engine);
+    for configuration in &mut spec.configurations {
+        removed.strip_configuration(configuration);
+    }
+    removed.strip_text(&mut spec.name);
+    for configuration in &mut spec.configurations {
+        removed.strip_text(&mut configuration.name);
+    }
+    removed
 }
 
 fn specs(view: &mut StudyView) -> impl Iterator<Item = &mut ConfigurationSpec> {
@@ -139,9 +160,22 @@ fn specs(view: &mut StudyView) -> impl Iterator<Item = &mut ConfigurationSpec> {
 
 /// What was taken out, each with what stands there instead.
 #[derive(Default)]
-struct Removed(BTreeMap<String, String>);
+pub(crate) struct Removed(BTreeMap<String, String>);
 
 impl Removed {
+    fn strip_engine(&mut self, engine: &mut EngineSpec) {
+        match engine {
+            EngineSpec::Endpoint(endpoint) => self.strip_endpoint(endpoint),
+            EngineSpec::Managed { name } => *name = STARTED.to_owned(),
+            EngineSpec::Simulator { .. } => {}
+        }
+    }
+
+    /// Whether nothing was taken out that another text could repeat.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn strip_endpoint(&mut self, endpoint: &mut Endpoint) {
         let url = std::mem::take(&mut endpoint.url);
         let host = Url::parse(&url).ok();
@@ -185,8 +219,8 @@ impl Removed {
         }
     }
 
-    /// A URL goes before the host within it.
-    fn strip_name(&self, name: &mut String) {
+    /// Takes what was taken out out of a text as well. A URL goes before the host within it.
+    pub(crate) fn strip_text(&self, name: &mut String) {
         let mut removed: Vec<_> = self.0.iter().collect();
         removed.sort_by_key(|(raw, _)| std::cmp::Reverse(raw.len()));
         for (raw, shown) in removed {
@@ -195,7 +229,7 @@ impl Removed {
     }
 }
 
-fn generic_problem(state: StudyState) -> &'static str {
+pub(crate) fn generic_problem(state: StudyState) -> &'static str {
     match state {
         StudyState::Waiting => "The study waits for its engine.",
         _ => "The study could not go on.",

@@ -9,6 +9,7 @@ use measure::study::ConfigurationSpec;
 use measure::summary::Capacity;
 use uuid::Uuid;
 
+use super::bundles::origin_words;
 use crate::store::{Store, StoreError, StoredConfiguration, StoredPoint, StoredStudy, now_ms};
 
 /// Ceilings of one curve: by attainment, by percentile. None before its first point.
@@ -54,6 +55,7 @@ impl Model {
             note,
             created_ms,
             last_event,
+            imported,
             ..
         } = self.study.clone();
         let configurations = self
@@ -75,6 +77,7 @@ impl Model {
             remaining_ms,
             created_ms,
             last_event,
+            imported: imported.map_or_else(String::new, |it| origin_words(&it)),
         }
     }
 

@@ -1,0 +1,95 @@
+//! Whether a bundle's figures follow from the requests in it: they are worked out anew by this goodput and compared.
+//!
+//! Opening a bundle does not do this: it reads the requests themselves, which a studio never needs to.
+
+use measure::arrival::discipline;
+use measure::score::{Score, encode};
+use measure::slo::{Judgement, judge};
+use measure::study::StudySpec;
+use measure::summary::{Failures, Summary, summarize};
+use measure::units::Level;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::BundleError;
+use super::manifest::{Kind, Point};
+use super::read::{figures, part, raw, study};
+use super::unpack::Unpacked;
+use crate::records::from_parquet;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Points whose figures were worked out anew.
+    pub points: usize,
+    /// What came out differently, a sentence each.
+    pub differences: Vec<String>,
+}
+
+/// Works every measured point out anew. The bundle is read whole, as if it were opened.
+pub fn check(unpacked: &Unpacked) -> Result<Checked, BundleError> {
+    let spec = study(unpacked)?.spec;
+    let mut checked = Checked::default();
+    let points = &unpacked.manifest.points;
+    for point in points.iter().filter(|point| point.is_finished()) {
+        checked.points += 1;
+        for what in differing(unpacked, &spec, point)? {
+            let (level, place) = (&point.level, point.ordinal);
+            let sentence = format!(
+                "the {what} of point {place} (level {level}) does not follow from its requests"
+            );
+            checked.differences.push(sentence);
+        }
+    }
+    Ok(checked)
+}
+
+fn differing(
+    unpacked: &Unpacked,
+    spec: &StudySpec,
+    point: &Point,
+) -> Result<Vec<&'static str>, BundleError> {
+    let place = point.ordinal as usize;
+    let stored = figures(unpacked, point)?;
+    let made = stored.made.as_ref().map(|it| raw::<load::Made>("made", it));
+    let steady = made.transpose()?.and_then(|made| made.steady_ns);
+    let name = Kind::Records.name(place);
+    let records = from_parquet(part(unpacked, &name)?.into());
+    let records = records.map_err(|why| BundleError::unreadable(&name, why))?;
+    let counted = steady.map_or(&records[..], |window| load::due_within(&records, window));
+    let level: Level = point
+        .level
+        .parse()
+        .map_err(|_| BundleError::unreadable("level", &point.level))?;
+    let summary = summarize(
+        counted,
+        discipline(spec.arrival, level),
+        Failures::AsInfinity,
+    );
+    let scores: Vec<Score> = counted.iter().map(Score::from).collect();
+    let judgement = judge(&scores, &summary, &spec.slo);
+    let found = [
+        ("summary", same::<Summary>(&stored.summary, &summary)?),
+        (
+            "judgement",
+            same::<Judgement>(&stored.judgement, &judgement)?,
+        ),
+        (
+            "scores",
+            encode(&scores) == part(unpacked, &Kind::Scores.name(place))?,
+        ),
+    ];
+    let differing = found.into_iter().filter(|(_, same)| !same);
+    Ok(differing.map(|(what, _)| what).collect())
+}
+
+/// Whether both mean the same, once both were text: what is read of a number may be another in its last digit.
+fn same<T: Serialize + DeserializeOwned + PartialEq>(
+    stored: &super::manifest::Raw,
+    now: &T,
+) -> Result<bool, BundleError> {
+    let text = serde_json::to_string(now).map_err(|why| BundleError::unreadable("figures", why))?;
+    let now: T =
+        serde_json::from_str(&text).map_err(|why| BundleError::unreadable("figures", why))?;
+    Ok(raw::<T>("figures", stored)? == now)
+}

@@ -1,0 +1,264 @@
+//! The parts of a bundle as what they must be. Nothing of what stands in one is believed before it was read as that.
+
+use std::collections::BTreeSet;
+
+use app::studio::{SIMULATOR, StudyEdit};
+use load::Made;
+use load::tokens::Counted;
+use measure::certificate::Certificate;
+use measure::evidence::Evidence;
+use measure::knobs::Facts;
+use measure::score::decode;
+use measure::slo::Judgement;
+use measure::study::{EngineSpec, MAX_POINTS, StudySpec};
+use measure::summary::Summary;
+use measure::units::Level;
+use serde::de::DeserializeOwned;
+
+use super::BundleError;
+use super::manifest::{
+    Configuration, Figures, Kind, MOST_STARTS, Manifest, NAME, Point, Raw, Start, Study,
+};
+use super::unpack::Unpacked;
+use crate::store::{ConfigurationText, PointText, StartText, StudyText};
+use crate::studio::launch::checked_edit;
+use crate::studio::views::Ceilings;
+
+/// No time of a study is later: the end of the year 9999.
+const LATEST_MS: i64 = 253_402_300_799_999;
+/// Longest words that say why something failed, or what was run.
+const LONGEST: usize = 20_000;
+
+/// A study's rows.
+pub struct Rows {
+    /// As it was stated.
+    pub spec: StudySpec,
+    /// The study.
+    pub study: StudyText,
+    /// Its configurations.
+    pub configurations: Vec<ConfigurationText>,
+    /// Its points.
+    pub points: Vec<PointText>,
+    /// Starts of its engines, without their logs.
+    pub starts: Vec<StartText>,
+}
+
+/// Reads everything but requests, which stay the bytes that they are.
+pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
+    let manifest = &unpacked.manifest;
+    check_counts(manifest)?;
+    let spec: StudySpec = raw("spec", &manifest.study.spec)?;
+    if spec.configurations.len() != manifest.configurations.len() {
+        return Err(wrong("it has other configurations than its study"));
+    }
+    let configurations = manifest.configurations.iter().enumerate();
+    let configurations: Result<Vec<_>, _> = configurations
+        .map(|(index, it)| configuration(index, it))
+        .collect();
+    let (configurations, facts): (Vec<_>, Vec<_>) = configurations?.into_iter().unzip();
+    let simulates = |facts: &Facts| {
+        let engine = facts.get("engine");
+        engine.is_some_and(|fact| fact.value == SIMULATOR)
+    };
+    // Whatever a bundle says of itself, the simulator is told by its study.
+    let simulated = manifest.study.simulated
+        || matches!(spec.engine, EngineSpec::Simulator { .. })
+        || facts.iter().any(simulates);
+    let points = manifest.points.iter().map(|it| point(unpacked, it));
+    let starts = manifest.starts.iter().map(|it| start(manifest, it));
+    Ok(Rows {
+        study: row(&manifest.study, simulated)?,
+        spec,
+        configurations,
+        points: points.collect::<Result<_, _>>()?,
+        starts: starts.collect::<Result<_, _>>()?,
+    })
+}
+
+fn check_counts(manifest: &Manifest) -> Result<(), BundleError> {
+    let points = &manifest.points;
+    if MAX_POINTS < points.len() || MOST_STARTS < manifest.starts.len() {
+        return Err(wrong("it has more points or starts than a study has"));
+    }
+    let places: BTreeSet<u32> = points.iter().map(|point| point.ordinal).collect();
+    let configurations = manifest.configurations.len();
+    let out_of_place = |point: &Point| {
+        configurations <= point.configuration as usize || MAX_POINTS <= point.ordinal as usize
+    };
+    if places.len() != points.len() || points.iter().any(out_of_place) {
+        return Err(wrong("a point has no place of its own in the plan"));
+    }
+    let states = points.iter().map(|point| point.state.as_str());
+    for state in states {
+        if !matches!(state, "finished" | "failed") {
+            return Err(wrong(format!("a point is {state:?}")));
+        }
+    }
+    times([Some(manifest.exported_ms)])
+}
+
+fn row(study: &Study, simulated: bool) -> Result<StudyText, BundleError> {
+    let state = study.state.as_str();
+    if !matches!(state, "finished" | "stopped" | "interrupted" | "failed") {
+        return Err(wrong(format!("its study is {state:?}")));
+    }
+    times([Some(study.created_ms)])?;
+    let edit = StudyEdit {
+        name: Some(study.name.clone()),
+        tags: Some(study.tags.clone()),
+        note: Some(study.note.clone()),
+        ..StudyEdit::default()
+    };
+    let edit = checked_edit(edit).map_err(wrong)?;
+    let counted = study.counted.as_ref();
+    let counted = counted.map(|it| raw::<Counted>("counted", it).map(|_| it.get().to_owned()));
+    Ok(StudyText {
+        id: study.id,
+        name: edit.name.unwrap_or_default(),
+        spec: study.spec.get().to_owned(),
+        state: state.to_owned(),
+        problem: words(&study.problem)?,
+        tags: serde_json::to_string(&edit.tags.unwrap_or_default()).map_err(wrong)?,
+        note: edit.note.unwrap_or_default(),
+        simulated,
+        engine: words(&Some(study.engine.clone()))?.unwrap_or_default(),
+        created_ms: study.created_ms,
+        dataset_sha256: digest(&study.dataset_sha256)?,
+        tokenizer_sha256: digest(&study.tokenizer_sha256)?,
+        counted: counted.transpose()?,
+    })
+}
+
+fn configuration(
+    index: usize,
+    configuration: &Configuration,
+) -> Result<(ConfigurationText, Facts), BundleError> {
+    let facts: Facts = raw("facts", &configuration.facts)?;
+    let ceilings = configuration.ceilings.as_ref();
+    let ceilings = ceilings.map(|it| raw::<Ceilings>("ceilings", it).map(|_| it.get().to_owned()));
+    let text = ConfigurationText {
+        id: configuration.id,
+        ordinal: index as i64,
+        name: words(&Some(configuration.name.clone()))?.unwrap_or_default(),
+        facts: configuration.facts.get().to_owned(),
+        cache_cold: configuration.cache_cold,
+        ceilings: ceilings.transpose()?,
+    };
+    Ok((text, facts))
+}
+
+fn point(unpacked: &Unpacked, point: &Point) -> Result<PointText, BundleError> {
+    let level: Level = point
+        .level
+        .parse()
+        .map_err(|_| wrong(format!("a point's level is {:?}", point.level)))?;
+    times([point.started_ms, point.finished_ms])?;
+    let figures = if point.is_finished() {
+        let figures = figures(unpacked, point)?;
+        check_data(unpacked, point)?;
+        Some(figures)
+    } else {
+        None
+    };
+    let text = |of: fn(&Figures) -> &Raw| figures.as_ref().map(|it| of(it).get().to_owned());
+    let made = figures.as_ref().and_then(|it| it.made.as_ref());
+    Ok(PointText {
+        id: point.id,
+        configuration: i64::from(point.configuration),
+        ordinal: i64::from(point.ordinal),
+        level: level.to_string(),
+        repeat: i64::from(point.repeat),
+        planned_requests: i64::from(point.planned_requests),
+        estimated_ms: i64::try_from(point.estimated_ms).map_err(wrong)?,
+        state: point.state.clone(),
+        started_ms: point.started_ms,
+        finished_ms: point.finished_ms,
+        problem: words(&point.problem)?,
+        summary: text(|it| &it.summary),
+        certificate: text(|it| &it.certificate),
+        judgement: text(|it| &it.judgement),
+        made: made.map(|made| made.get().to_owned()),
+    })
+}
+
+/// A finished point's rows, each read as what it is.
+pub fn figures(unpacked: &Unpacked, point: &Point) -> Result<Figures, BundleError> {
+    let name = Kind::Figures.name(point.ordinal as usize);
+    let figures: Figures = json(&name, &part(unpacked, &name)?)?;
+    raw::<Summary>(&name, &figures.summary)?;
+    raw::<Certificate>(&name, &figures.certificate)?;
+    raw::<Judgement>(&name, &figures.judgement)?;
+    if let Some(made) = &figures.made {
+        raw::<Made>(&name, made)?;
+    }
+    Ok(figures)
+}
+
+fn check_data(unpacked: &Unpacked, point: &Point) -> Result<(), BundleError> {
+    let scores = Kind::Scores.name(point.ordinal as usize);
+    decode(&part(unpacked, &scores)?).map_err(|why| BundleError::unreadable(&scores, why))?;
+    let name = Kind::Evidence.name(point.ordinal as usize);
+    match unpacked.part(&name)? {
+        Some(evidence) => json::<Evidence>(&name, &evidence).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// A part that must be there.
+pub fn part(unpacked: &Unpacked, name: &str) -> Result<Vec<u8>, BundleError> {
+    let found = unpacked.part(name)?;
+    found.ok_or_else(|| BundleError::Missing(name.to_owned()))
+}
+
+fn start(manifest: &Manifest, start: &Start) -> Result<StartText, BundleError> {
+    times([Some(start.started_ms), start.ended_ms])?;
+    if manifest.configurations.len() <= start.configuration as usize {
+        return Err(wrong("a start has no configuration"));
+    }
+    Ok(StartText {
+        id: start.id,
+        configuration: i64::from(start.configuration),
+        command: words(&Some(start.command.clone()))?.unwrap_or_default(),
+        started_ms: start.started_ms,
+        startup_ms: start.startup_ms,
+        ended_ms: start.ended_ms,
+        ending: words(&start.ending)?,
+        log: None,
+    })
+}
+
+fn json<T: DeserializeOwned>(part: &str, bytes: &[u8]) -> Result<T, BundleError> {
+    serde_json::from_slice(bytes).map_err(|why| BundleError::unreadable(part, why))
+}
+
+/// Reads JSON that stands within a part.
+pub fn raw<T: DeserializeOwned>(what: &str, text: &Raw) -> Result<T, BundleError> {
+    json(what, text.get().as_bytes())
+}
+
+fn wrong(why: impl std::fmt::Display) -> BundleError {
+    BundleError::unreadable(NAME, why)
+}
+
+fn times<const N: usize>(all: [Option<i64>; N]) -> Result<(), BundleError> {
+    let odd = |at: &i64| !(0..=LATEST_MS).contains(at);
+    match all.into_iter().flatten().find(odd) {
+        Some(at) => Err(wrong(format!("{at} is no time of a study"))),
+        None => Ok(()),
+    }
+}
+
+fn words(text: &Option<String>) -> Result<Option<String>, BundleError> {
+    match text {
+        Some(long) if LONGEST < long.len() => Err(wrong("a text in it is too long")),
+        text => Ok(text.clone()),
+    }
+}
+
+fn digest(text: &Option<String>) -> Result<Option<String>, BundleError> {
+    let is_hex = |it: &String| it.len() <= 64 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match text {
+        Some(odd) if !is_hex(odd) => Err(wrong(format!("{odd:?} is no SHA-256"))),
+        text => Ok(text.clone()),
+    }
+}
