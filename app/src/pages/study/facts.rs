@@ -110,7 +110,10 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
         _ if certificates.is_empty() => return None,
         (0, 0) => (
             CLEAN,
-            format!("In all {all}: what was due was sent when it was due."),
+            match certificates.len() {
+                1 => "In its one point: what was due was sent when it was due.".into(),
+                _ => format!("In all {all}: what was due was sent when it was due."),
+            },
         ),
         (0, suspect) => (
             SUSPECT,
