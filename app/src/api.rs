@@ -19,6 +19,10 @@ mod door; // how the server answers
 use ask::{answer, asked};
 #[cfg(feature = "ssr")]
 use door::{OWNER, Wire, studio, told};
+use std::collections::BTreeMap;
+#[cfg(feature = "ssr")]
+use std::sync::Arc;
+
 #[cfg(feature = "ssr")]
 use leptos::prelude::server;
 use measure::slo::Slo;
@@ -27,8 +31,12 @@ use uuid::Uuid;
 
 #[cfg(not(feature = "ssr"))]
 use crate::browser::write_json;
+#[cfg(feature = "ssr")]
+use crate::drawn;
+#[cfg(feature = "ssr")]
+use crate::studio::Studio;
 use crate::studio::{
-    CompareView, DatasetRow, EngineRow, KnobRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow,
+    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow,
     StudioError, StudyEdit, StudyFilter, StudyRow, StudyView,
 };
 
@@ -53,9 +61,27 @@ impl StudioError {
 
 /// A point's evidence as the page shows it; nothing where there is none.
 #[cfg(feature = "ssr")]
-async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -> Answer<String> {
+async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> {
     let evidence = studio.evidence(OWNER, point).await?;
     Ok(evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it)))
+}
+
+#[cfg(feature = "ssr")]
+async fn engine_page(studio: Arc<dyn Studio>) -> Answer<String> {
+    Ok(drawn::engines::page(&studio.engine_sheets(OWNER).await?))
+}
+
+#[cfg(feature = "ssr")]
+async fn form_parts(studio: Arc<dyn Studio>) -> Answer<BTreeMap<String, String>> {
+    let simulator = studio.simulator_knobs(OWNER).await?;
+    Ok(drawn::for_form(&simulator, &studio.engine_sheets(OWNER).await?))
+}
+
+#[cfg(feature = "ssr")]
+async fn start_panel(studio: Arc<dyn Studio>, study: Uuid) -> Answer<String> {
+    let starts = studio.starts(OWNER, study).await?;
+    let study = studio.study(OWNER, study).await?;
+    Ok(drawn::starts::panel(&study, &starts))
 }
 
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
@@ -93,7 +119,7 @@ functions! {
     "study" fn get_study(id: Uuid) -> StudyView { |studio| studio.study(OWNER, id) }
 
     /// What was seen beside a point's requests, drawn by the server, so that no browser needs to.
-    "evidence" fn get_evidence(point: Uuid) -> String { |studio| drawn(studio, point) }
+    "evidence" fn get_evidence(point: Uuid) -> String { |studio| evidence_panel(studio, point) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }
@@ -128,8 +154,14 @@ functions! {
     /// Forgets an engine.
     "delete_engine" fn delete_engine(id: Uuid) -> () { |studio| studio.delete_engine(OWNER, id) }
 
-    /// Knobs of an engine that the studio starts.
-    "knobs" fn list_knobs(catalogue: String) -> Vec<KnobRow> { |studio| studio.knobs(OWNER, catalogue) }
+    /// Every engine as a page, drawn by the server.
+    "draw_engines" fn draw_engines() -> String { |studio| engine_page(studio) }
+
+    /// Fields for the knobs of each engine, and how those are started that the studio starts; drawn by the server.
+    "draw_form" fn draw_form() -> BTreeMap<String, String> { |studio| form_parts(studio) }
+
+    /// Each start of a study's engines, drawn by the server; empty where none was started.
+    "draw_starts" fn draw_starts(study: Uuid) -> String { |studio| start_panel(studio, study) }
 
     /// Names of stored secrets.
     "secrets" fn list_secrets() -> Vec<String> { |studio| studio.secrets(OWNER) }
