@@ -36,8 +36,8 @@ use crate::drawn;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
-    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow,
-    StudioError, StudyEdit, StudyFilter, StudyRow, StudyView,
+    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow, StudioError,
+    StudyEdit, StudyFilter, StudyRow, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
@@ -74,7 +74,10 @@ async fn engine_page(studio: Arc<dyn Studio>) -> Answer<String> {
 #[cfg(feature = "ssr")]
 async fn form_parts(studio: Arc<dyn Studio>) -> Answer<BTreeMap<String, String>> {
     let simulator = studio.simulator_knobs(OWNER).await?;
-    Ok(drawn::for_form(&simulator, &studio.engine_sheets(OWNER).await?))
+    Ok(drawn::for_form(
+        &simulator,
+        &studio.engine_sheets(OWNER).await?,
+    ))
 }
 
 #[cfg(feature = "ssr")]

@@ -42,7 +42,8 @@ use leptos_router::{SsrMode, path};
 use serde::{Deserialize, Serialize};
 
 use pages::{
-    ComparePage, EnginesPage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage,
+    ComparePage, EnginesPage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage,
+    StudyPage,
 };
 use ui::theme::{ThemeToggle, theme_script};
 use ui::toast::{Toaster, provide_toasts};

@@ -1,9 +1,9 @@
 //! Which engines there are, how they are reached or started, and which knobs they have. Keys stand here by reference.
 
 use crate::studio::{EngineSheet, Engines, KnobRow, LaunchSheet};
+use crate::ui::badge::INSECURE;
 use crate::ui::html::{Html, badge, heads, html, table};
 use crate::words;
-use crate::ui::badge::INSECURE;
 
 /// The whole page.
 pub fn page(engines: &Engines) -> String {
@@ -32,7 +32,9 @@ fn headline(in_file: &[&EngineSheet], added: &[&EngineSheet]) -> String {
         many => format!("The studio starts {many} of them"),
     };
     let all = words::count(in_file.len() + added.len(), "engine");
-    format!("{all}. {start} itself; commands come from studio.toml alone, which is read when the studio starts.")
+    format!(
+        "{all}. {start} itself; commands come from studio.toml alone, which is read when the studio starts."
+    )
 }
 
 fn no_starts(why: &str) -> Html {
@@ -102,7 +104,13 @@ fn facts(sheet: &EngineSheet) -> Html {
         })
     };
     let told = row.probe.as_ref().filter(|_| launch.is_none());
-    let told = told.map(|it| format!("{} {}", it.engine, it.version.as_deref().unwrap_or_default()));
+    let told = told.map(|it| {
+        format!(
+            "{} {}",
+            it.engine,
+            it.version.as_deref().unwrap_or_default()
+        )
+    });
     let url = launch.as_ref().map_or(&endpoint.url, |it| &it.url);
     let of = |what: fn(&LaunchSheet) -> String| launch.as_ref().map(what);
     [
@@ -161,7 +169,8 @@ fn catalogue(launch: &LaunchSheet) -> String {
 /// Arguments as a person would type them.
 fn command(words: &[String]) -> String {
     let word = |word: &String| {
-        let plain = !word.is_empty() && !word.contains(|it: char| it.is_whitespace() || "'\"\\".contains(it));
+        let plain = !word.is_empty()
+            && !word.contains(|it: char| it.is_whitespace() || "'\"\\".contains(it));
         if plain {
             word.clone()
         } else {

@@ -153,12 +153,17 @@ mod tests {
     #[test]
     fn each_kind_has_its_control() {
         let id = r#"id="configurations[#].knobs.parallel""#;
-        let limits = "Most of something. <span class=\"limits\">Default: 4. From 0.05 to 65536.</span>";
+        let limits =
+            "Most of something. <span class=\"limits\">Default: 4. From 0.05 to 65536.</span>";
         check(KnobKind::Whole, &[id, r#"inputmode="numeric""#, limits]);
         check(KnobKind::Fraction, &[id, r#"inputmode="decimal""#]);
         check(
             KnobKind::Switch,
-            &[id, "<select", r#"<option value="">default (4)</option><option value="on">on</option>"#],
+            &[
+                id,
+                "<select",
+                r#"<option value="">default (4)</option><option value="on">on</option>"#,
+            ],
         );
         check(KnobKind::Choice, &[id, r#"<option value="&lt;b&gt;">"#]);
         check(KnobKind::Text, &[id, r#"placeholder="default (4)""#]);

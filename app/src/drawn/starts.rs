@@ -47,7 +47,10 @@ fn summary(starts: &[StartRow], failed: usize) -> String {
         (_, None) => all,
         (1, Some(slowest)) => format!("{all}, its first token after {}", seconds(slowest)),
         (_, Some(slowest)) => {
-            format!("{all}, all with a first token, the slowest after {}", seconds(slowest))
+            format!(
+                "{all}, all with a first token, the slowest after {}",
+                seconds(slowest)
+            )
         }
     }
 }

@@ -79,7 +79,10 @@ fn bounds_far_apart_are_drawn_as_such_and_no_value_is_made_up() {
     }];
     let html = panel(Uuid::nil(), &evidence);
     assert_eq!(html.matches("<polygon").count(), 1, "{html}");
-    assert!(html.contains(">0 to 300</td>") && html.contains(">450</td>"), "{html}");
+    assert!(
+        html.contains(">0 to 300</td>") && html.contains(">450</td>"),
+        "{html}"
+    );
     assert!(!html.contains(">150</td>"), "{html}");
     assert!(html.contains("(at most 450)"), "{html}");
 }

@@ -266,11 +266,12 @@ pub fn percentile_words((all, count): ([Between; 3], u64), is_time: bool) -> Str
     let one = |(name, it): (&str, Between)| {
         let Between { lo, value, hi } = it;
         match hi {
-        Some(hi) if hi == lo => format!("{name} {}", size(value)),
-        Some(hi) if !it.tells() => format!("{name} between {} and {}", size(lo), size(hi)),
-        Some(hi) => format!("{name} {} ({} to {})", size(value), size(lo), size(hi)),
-        None => format!("{name} above {}", size(lo)),
-    }};
+            Some(hi) if hi == lo => format!("{name} {}", size(value)),
+            Some(hi) if !it.tells() => format!("{name} between {} and {}", size(lo), size(hi)),
+            Some(hi) => format!("{name} {} ({} to {})", size(value), size(lo), size(hi)),
+            None => format!("{name} above {}", size(lo)),
+        }
+    };
     let words: Vec<String> = ["p50", "p95", "p99"]
         .into_iter()
         .zip(all)

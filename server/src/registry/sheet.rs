@@ -142,9 +142,22 @@ mod tests {
         );
         check(
             &["docker", "run", "-e", "HF_TOKEN=abc", "--api-key=abc"],
-            &["docker", "run", "-e", "HF_TOKEN=[secret]", "--api-key=[secret]"],
+            &[
+                "docker",
+                "run",
+                "-e",
+                "HF_TOKEN=[secret]",
+                "--api-key=[secret]",
+            ],
         );
-        let plain = ["x", "--tokenizer", "m", "--max-num-batched-tokens=4", "--token", "--port"];
+        let plain = [
+            "x",
+            "--tokenizer",
+            "m",
+            "--max-num-batched-tokens=4",
+            "--token",
+            "--port",
+        ];
         check(&plain[..3], &plain[..3]);
         check(&["--token", "--port", "1"], &["--token", "--port", "1"]);
     }
@@ -154,7 +167,10 @@ mod tests {
         let knobs = simulator_knobs();
         let seqs = knobs.iter().find(|it| it.name == "max-num-seqs");
         let seqs = seqs.expect("there");
-        assert_eq!((seqs.kind, seqs.range), (KnobKind::Whole, Some((1.0, 4096.0))));
+        assert_eq!(
+            (seqs.kind, seqs.range),
+            (KnobKind::Whole, Some((1.0, 4096.0)))
+        );
         assert_eq!(seqs.default.as_deref(), Some("64"));
         let share = knobs.iter().find(|it| it.name == "gpu-memory-utilization");
         assert_eq!(share.map(|it| it.kind), Some(KnobKind::Fraction));

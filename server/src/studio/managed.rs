@@ -1,9 +1,7 @@
 //! May this study have the studio start its engines, and with these knobs? Which engines were started for it, and what
 //! they said.
 
-use app::studio::{
-    EngineRow, EngineSheet, Engines, StartFate, StartRow, StudioError, StudyState,
-};
+use app::studio::{EngineRow, EngineSheet, Engines, StartFate, StartRow, StudioError, StudyState};
 use load::launch::LaunchError;
 use measure::study::{EngineSpec, FieldError, StudySpec, Turn};
 use uuid::Uuid;
@@ -180,10 +178,20 @@ mod tests {
     fn what_became_of_a_start_is_told_by_its_token_and_its_end() {
         let stopped = "stopped within 0.1 s: exit status 0";
         check(Some(900), Some(stopped), false, StartFate::Stopped);
-        check(None, Some("it ended: exit status 1"), false, StartFate::Failed);
+        check(
+            None,
+            Some("it ended: exit status 1"),
+            false,
+            StartFate::Failed,
+        );
         let died = format!("{DIED}killed by signal 9");
         check(Some(900), Some(&died), true, StartFate::Failed);
-        check(None, Some("the start was given up"), false, StartFate::Stopped);
+        check(
+            None,
+            Some("the start was given up"),
+            false,
+            StartFate::Stopped,
+        );
         check(Some(900), None, true, StartFate::Runs);
         check(Some(900), None, false, StartFate::Unseen);
     }

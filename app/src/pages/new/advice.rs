@@ -124,7 +124,11 @@ fn confounded(draft: &Draft) -> Option<Advice> {
     let variant = variants(draft).find(|variant| differing(draft, variant).len() > 1)?;
     let names = differing(draft, variant).join(" and ");
     let (tone, lead, so) = if draft.factorial == "on" {
-        (Tone::Warn, "Factorial.", "its comparison says so and gives no verdict.")
+        (
+            Tone::Warn,
+            "Factorial.",
+            "its comparison says so and gives no verdict.",
+        )
     } else {
         (
             Tone::Bad,

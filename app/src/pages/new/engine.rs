@@ -323,12 +323,7 @@ pub fn ModelField(
 
 /// What is known of an added engine, and the way to forget it.
 #[component]
-fn Known(
-    form: Form,
-    row: EngineRow,
-    engines: Engines,
-    bind: Bind<EndpointDraft>,
-) -> impl IntoView {
+fn Known(form: Form, row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
     if row.managed.is_some() {
         let about = form
             .drawn

@@ -70,7 +70,8 @@ impl Form {
             let here = |error: &&FieldError| paths.iter().any(|path| covers(path, &error.field));
             errors.iter().find(here).map(|error| error.message.clone())
         };
-        let touched = |touched: &BTreeSet<String>| paths.first().is_some_and(|id| touched.contains(id));
+        let touched =
+            |touched: &BTreeSet<String>| paths.first().is_some_and(|id| touched.contains(id));
         let shown = || self.attempted.get() || self.touched.with(touched);
         self.refused
             .with(find)

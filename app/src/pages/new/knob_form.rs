@@ -110,7 +110,10 @@ pub fn unfold(element: &Element) {
 /// Shows what is wrong with a control, or that nothing is.
 fn complain(control: &Element, id: &str, wrong: Option<String>) {
     // Neither fails for names that are none of ours.
-    let _ = control.set_attribute("aria-invalid", if wrong.is_some() { "true" } else { "false" });
+    let _ = control.set_attribute(
+        "aria-invalid",
+        if wrong.is_some() { "true" } else { "false" },
+    );
     if let Some(line) = document().get_element_by_id(&format!("{id}-error")) {
         line.set_text_content(wrong.as_deref());
         let _ = match wrong {
@@ -139,7 +142,10 @@ mod tests {
             configurations: vec![configuration],
             ..Draft::default()
         };
-        sort_flags(&mut draft, &BTreeMap::from([(drawn_key("knobs", "llama"), drawn)]));
+        sort_flags(
+            &mut draft,
+            &BTreeMap::from([(drawn_key("knobs", "llama"), drawn)]),
+        );
         let sorted = &draft.configurations[0];
         assert_eq!(sorted.knob("llama", "parallel"), "4");
         assert_eq!(sorted.knob("llama", "own-flag"), "");

@@ -22,7 +22,9 @@ pub fn Declare(page: Page) -> impl IntoView {
     let names = memo(move || page.known.with(unknown));
     let fields = memo(move || names.with(|names| fields(names).into_string()));
     let hidden = move || {
-        names.with(Vec::is_empty) || !page.is_owner() || page.known.with(|study| is_live(study.state))
+        names.with(Vec::is_empty)
+            || !page.is_owner()
+            || page.known.with(|study| is_live(study.state))
     };
     let messages = toasts();
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -35,7 +37,11 @@ pub fn Declare(page: Page) -> impl IntoView {
             declared,
             ..StudyEdit::default()
         };
-        act(page, "Kept, marked as declared.", edit_study(id(page), edit));
+        act(
+            page,
+            "Kept, marked as declared.",
+            edit_study(id(page), edit),
+        );
     };
     view! { <form class="declare" aria-label="What the engine does not tell" hidden=hidden on:submit=submit inner_html=move || fields.get()></form> }
     .erased()
@@ -114,6 +120,9 @@ mod tests {
         let names = unknown(&study);
         assert_eq!(names, ["driver", "hardware"]);
         let html = fields(&names).into_string();
-        assert!(html.contains(r#"<label for="declare-driver">Driver</label>"#), "{html}");
+        assert!(
+            html.contains(r#"<label for="declare-driver">Driver</label>"#),
+            "{html}"
+        );
     }
 }

@@ -318,9 +318,19 @@ mod tests {
     #[test]
     fn a_number_that_no_slo_has_is_an_error_that_names_its_place() {
         assert_eq!(within("TTFT at most", "2.5", LOOSEST, "ms"), Ok(2.5));
-        for (text, most) in [("0", LOOSEST), ("-1", LOOSEST), ("", 100.0), ("120", 100.0), ("NaN", 100.0), ("inf", 100.0)] {
+        for (text, most) in [
+            ("0", LOOSEST),
+            ("-1", LOOSEST),
+            ("", 100.0),
+            ("120", 100.0),
+            ("NaN", 100.0),
+            ("inf", 100.0),
+        ] {
             let wrong = within("Requests that must keep it", text, most, "%").expect_err(text);
-            assert!(wrong.starts_with("Requests that must keep it: must be"), "{wrong}");
+            assert!(
+                wrong.starts_with("Requests that must keep it: must be"),
+                "{wrong}"
+            );
             assert!(wrong.contains(&format!("“{text}”")), "{wrong}");
         }
     }

@@ -20,8 +20,17 @@ pub fn Starts(page: Page) -> impl IntoView {
     // A start is known at the latest when a point has begun, has ended or has failed.
     let moved = memo(move || {
         page.known.with(|study| {
-            let begun = |state: PointState| study.points.iter().filter(move |it| it.state == state).count();
-            let told = study.configurations.iter().filter(|it| !it.facts.is_empty());
+            let begun = |state: PointState| {
+                study
+                    .points
+                    .iter()
+                    .filter(move |it| it.state == state)
+                    .count()
+            };
+            let told = study
+                .configurations
+                .iter()
+                .filter(|it| !it.facts.is_empty());
             (
                 study.state,
                 begun(PointState::Planned),
