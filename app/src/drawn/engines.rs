@@ -26,15 +26,15 @@ pub fn page(engines: &Engines) -> String {
 
 fn headline(in_file: &[&EngineSheet], added: &[&EngineSheet]) -> String {
     let started = in_file.iter().filter(|it| it.launch.is_some()).count();
-    let start = match started {
-        0 => "The studio starts none of them".to_owned(),
-        1 => "The studio starts one of them".to_owned(),
-        many => format!("The studio starts {many} of them"),
+    let number = in_file.len() + added.len();
+    let all = words::count(number, "engine");
+    let all = match started {
+        _ if number == 0 => "No engine yet".to_owned(),
+        0 => format!("{all}, none of them started by the studio"),
+        started if started == number => format!("{all}, started by the studio"),
+        started => format!("{all}, {started} of them started by the studio"),
     };
-    let all = words::count(in_file.len() + added.len(), "engine");
-    format!(
-        "{all}. {start} itself; commands come from studio.toml alone, which is read when the studio starts."
-    )
+    format!("{all}. Commands come from studio.toml alone, which is read when the studio starts.")
 }
 
 fn no_starts(why: &str) -> Html {
@@ -79,7 +79,8 @@ fn card(sheet: &EngineSheet) -> Html {
 
 /// Where an engine stands on the page.
 fn anchor(name: &str) -> String {
-    format!("engine-{name}")
+    let words: Vec<&str> = name.split_whitespace().collect();
+    format!("engine-{}", words.join("-"))
 }
 
 fn facts(sheet: &EngineSheet) -> Html {
@@ -278,7 +279,7 @@ mod tests {
         };
         let html = page(&engines);
         for part in [
-            "2 engines. The studio starts one of them itself",
+            "2 engines, 1 of them started by the studio",
             "vllm serve &#39;a b&#39;",
             "HF_TOKEN",
             "parallel=4",

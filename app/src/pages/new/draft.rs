@@ -154,13 +154,16 @@ impl From<&StudySpec> for Draft {
     }
 }
 
-/// What the study's own engine runs on, by the first configuration that says so.
+/// What the study's own engine runs on, where all configurations on it say the same.
 fn hardware(configurations: &[ConfigurationSpec]) -> String {
     let own = configurations
         .iter()
         .filter(|it| matches!(it.turn, Turn::AsIs | Turn::Pause { .. }));
-    let mut told = own.filter_map(|it| it.declared.get(HARDWARE));
-    told.next().cloned().unwrap_or_default()
+    let told: Vec<_> = own.map(|it| it.declared.get(HARDWARE)).collect();
+    match told.as_slice() {
+        [Some(first), rest @ ..] if rest.iter().all(|it| *it == Some(*first)) => (*first).clone(),
+        _ => String::new(),
+    }
 }
 
 /// The fact that has a field of its own.
@@ -211,9 +214,9 @@ impl ConfigurationDraft {
         if draft.way == "other_endpoint" {
             draft.other.hardware = declared.get(HARDWARE).cloned().unwrap_or_default();
         }
-        let same = &study.endpoint_of(&draft).hardware;
+        let same = study.endpoint_of(&draft).hardware.clone();
         let rest = declared.iter();
-        let rest = rest.filter(|(fact, value)| *fact != HARDWARE || *value != same);
+        let rest = rest.filter(|(fact, value)| *fact != HARDWARE || **value != same);
         draft.facts = lines(rest);
         let knobs = knobs.iter().map(|(knob, value)| (knob, value.to_string()));
         match study.engine_of(&draft).map(str::to_owned) {
