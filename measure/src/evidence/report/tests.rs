@@ -135,7 +135,7 @@ fn a_percentile_stands_with_its_bounds_and_its_count() {
     ];
     assert_eq!(
         percentile_words((wide, 70), true),
-        "p50 between 0 ms and 300 ms, p95 0 ns, p99 450 ms (300 ms to 500 ms), of 70"
+        "p50 between 0 ms and 300 ms, p95 0 ms, p99 450 ms (300 ms to 500 ms), of 70"
     );
 }
 
