@@ -19,6 +19,10 @@ mod door; // how the server answers
 use ask::{answer, asked};
 #[cfg(feature = "ssr")]
 use door::{OWNER, Wire, studio, told};
+use std::collections::BTreeMap;
+#[cfg(feature = "ssr")]
+use std::sync::Arc;
+
 #[cfg(feature = "ssr")]
 use leptos::prelude::server;
 use measure::slo::Slo;
@@ -27,9 +31,13 @@ use uuid::Uuid;
 
 #[cfg(not(feature = "ssr"))]
 use crate::browser::write_json;
+#[cfg(feature = "ssr")]
+use crate::drawn;
+#[cfg(feature = "ssr")]
+use crate::studio::Studio;
 use crate::studio::{
-    CompareView, DatasetRow, EngineRow, KnobRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow,
-    StudioError, StudyEdit, StudyFilter, StudyRow, StudyView,
+    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow, StudioError,
+    StudyEdit, StudyFilter, StudyRow, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
@@ -54,7 +62,7 @@ impl StudioError {
 /// What the page shows of a point beside its own figures: its evidence, and what other tools would say; nothing of either
 /// where there is none.
 #[cfg(feature = "ssr")]
-async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -> Answer<String> {
+async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> {
     let evidence = studio.evidence(OWNER, point).await?;
     let evidence = evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it));
     let rules = studio.rules(OWNER, point).await;
@@ -68,7 +76,7 @@ async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -
 /// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
 async fn planned(
-    studio: std::sync::Arc<dyn crate::studio::Studio>,
+    studio: Arc<dyn Studio>,
     study: Uuid,
     query: Vec<String>,
 ) -> Answer<String> {
@@ -76,6 +84,27 @@ async fn planned(
     let pairs = query.chunks_exact(2);
     let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();
     Ok(crate::capacity::panel(&study, &pairs))
+}
+
+#[cfg(feature = "ssr")]
+async fn engine_page(studio: Arc<dyn Studio>) -> Answer<String> {
+    Ok(drawn::engines::page(&studio.engine_sheets(OWNER).await?))
+}
+
+#[cfg(feature = "ssr")]
+async fn form_parts(studio: Arc<dyn Studio>) -> Answer<BTreeMap<String, String>> {
+    let simulator = studio.simulator_knobs(OWNER).await?;
+    Ok(drawn::for_form(
+        &simulator,
+        &studio.engine_sheets(OWNER).await?,
+    ))
+}
+
+#[cfg(feature = "ssr")]
+async fn start_panel(studio: Arc<dyn Studio>, study: Uuid) -> Answer<String> {
+    let starts = studio.starts(OWNER, study).await?;
+    let study = studio.study(OWNER, study).await?;
+    Ok(drawn::starts::panel(&study, &starts))
 }
 
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
@@ -114,7 +143,7 @@ functions! {
 
     /// What was seen beside a point's requests and what other tools would say of it, drawn by the server, so that no
     /// browser needs to.
-    "evidence" fn get_evidence(point: Uuid) -> String { |studio| drawn(studio, point) }
+    "evidence" fn get_evidence(point: Uuid) -> String { |studio| evidence_panel(studio, point) }
 
     /// What a study's ceilings mean for a demand, drawn by the server.
     "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }
@@ -152,8 +181,14 @@ functions! {
     /// Forgets an engine.
     "delete_engine" fn delete_engine(id: Uuid) -> () { |studio| studio.delete_engine(OWNER, id) }
 
-    /// Knobs of an engine that the studio starts.
-    "knobs" fn list_knobs(catalogue: String) -> Vec<KnobRow> { |studio| studio.knobs(OWNER, catalogue) }
+    /// Every engine as a page, drawn by the server.
+    "draw_engines" fn draw_engines() -> String { |studio| engine_page(studio) }
+
+    /// Fields for the knobs of each engine, and how those are started that the studio starts; drawn by the server.
+    "draw_form" fn draw_form() -> BTreeMap<String, String> { |studio| form_parts(studio) }
+
+    /// Each start of a study's engines, drawn by the server; empty where none was started.
+    "draw_starts" fn draw_starts(study: Uuid) -> String { |studio| start_panel(studio, study) }
 
     /// Names of stored secrets.
     "secrets" fn list_secrets() -> Vec<String> { |studio| studio.secrets(OWNER) }

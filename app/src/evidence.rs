@@ -72,8 +72,7 @@ fn time_before(whole: &TtftParts) -> Html {
         html!(
             r#"<tr><th scope="row">{}</th><td class="num">{}</td><td>{}</td></tr>"#,
             words::capital(&part.name),
-            // Nothing below nothing: adding zero takes its sign away.
-            format::percent((part.share * 1e3).round() / 1e3 + 0.0),
+            format::percent(part.share),
             percentiles.unwrap_or_else(|| "what is left".to_owned())
         )
     };

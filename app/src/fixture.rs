@@ -104,6 +104,7 @@ pub fn certificate(innocence: Innocence) -> Certificate {
         } else {
             vec!["sent late".into()]
         },
+        void_reasons: u32::from(innocence == Innocence::Void),
         lag_p50: Some(Nanos(80_000)),
         lag_p99: Some(Nanos(400_000)),
         lag_max: Some(Nanos(900_000)),

@@ -17,6 +17,8 @@ pub mod browser; // what the browser lends
 pub mod capacity; // from ceilings to machines, drawn by the server
 pub mod chart; // what a chart shows, before anybody draws it
 #[cfg(feature = "ssr")]
+pub mod drawn; // what the server draws ready-made
+#[cfg(feature = "ssr")]
 pub mod evidence; // what was seen beside a point, drawn by the server
 pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
@@ -43,7 +45,10 @@ use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::{SsrMode, path};
 use serde::{Deserialize, Serialize};
 
-use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
+use pages::{
+    ComparePage, EnginesPage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage,
+    StudyPage,
+};
 use ui::theme::{ThemeToggle, theme_script};
 use ui::toast::{Toaster, provide_toasts};
 
@@ -132,6 +137,9 @@ pub fn App() -> impl IntoView {
             <a class="skip-link" href="#main">"Skip to content"</a>
             <header class="site-header">
                 <A href="/" attr:class="brand">"Goodput Studio"</A>
+                <nav aria-label="Studio">
+                    <A href="/engines">"Engines"</A>
+                </nav>
                 <ThemeToggle />
             </header>
             <main id="main" tabindex="-1">
@@ -140,6 +148,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/studies/new") view=NewStudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
+                    <Route path=path!("/engines") view=EnginesPage ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
                     <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
                 </FlatRoutes>

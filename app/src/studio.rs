@@ -76,6 +76,9 @@ pub struct StudyRow {
     pub state: StudyState,
     /// Runs on the simulator.
     pub simulated: bool,
+    /// Some engine of it was believed whatever its certificate.
+    #[serde(default)]
+    pub insecure: bool,
     /// Tags, sorted.
     pub tags: Vec<String>,
     /// The engine in words: `simulator small-fast`, `vLLM 0.32.0, llama-8b`.
@@ -195,15 +198,27 @@ pub struct StudyView {
     pub imported: String,
 }
 
+/// Whether some engine of a study is believed whatever its certificate.
+pub fn is_insecure(spec: &StudySpec) -> bool {
+    let other = |turn: &Turn| matches!(turn, Turn::OtherEndpoint(it) if it.connection.insecure);
+    matches!(&spec.engine, EngineSpec::Endpoint(it) if it.connection.insecure)
+        || spec.configurations.iter().any(|it| other(&it.turn))
+}
+
 /// What the simulator calls itself, also where it runs behind a URL.
 pub const SIMULATOR: &str = "Goodput simulator";
 
 impl StudyView {
     /// Some engine of it was believed whatever its certificate: badged, too.
     pub fn is_insecure(&self) -> bool {
-        let other = |turn: &Turn| matches!(turn, Turn::OtherEndpoint(it) if it.connection.insecure);
-        matches!(&self.spec.engine, EngineSpec::Endpoint(it) if it.connection.insecure)
-            || self.spec.configurations.iter().any(|it| other(&it.turn))
+        is_insecure(&self.spec)
+    }
+
+    /// The studio starts some engine of it.
+    pub fn is_managed(&self) -> bool {
+        let managed = |turn: &Turn| matches!(turn, Turn::Managed { .. });
+        matches!(self.spec.engine, EngineSpec::Managed { .. })
+            || self.spec.configurations.iter().any(|it| managed(&it.turn))
     }
 
     /// Runs on the simulator: badged everywhere.
@@ -350,17 +365,117 @@ pub struct EngineRow {
     pub managed: Option<String>,
 }
 
+/// What values a knob takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnobKind {
+    /// On or off.
+    Switch,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Fraction,
+    /// One of a few words.
+    Choice,
+    /// Any other text.
+    Text,
+}
+
 /// A knob of an engine that the studio starts, for a form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KnobRow {
     /// The flag without its dashes.
     pub name: String,
-    /// What it does to the curve, and what it takes.
-    pub about: String,
-    /// What the engine takes where nothing is set.
-    pub default: String,
+    /// What it takes.
+    pub kind: KnobKind,
+    /// Smallest and largest number.
+    pub range: Option<(f64, f64)>,
     /// The values, where there are few.
     pub choices: Vec<String>,
+    /// What the engine takes where nothing is set, in words where it depends.
+    pub default: Option<String>,
+    /// What it does to the curve.
+    pub about: String,
+    /// The engine's version that first had it, where that is known.
+    pub since: Option<String>,
+}
+
+/// Everything that a page shows of an engine, and nothing that is secret.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineSheet {
+    /// Its name, address, dialect, model, and keys by reference.
+    pub row: EngineRow,
+    /// It stands in `studio.toml`; else it was added by its URL.
+    pub in_file: bool,
+    /// What it runs on, in a person's words.
+    pub hardware: Option<String>,
+    /// Tags, sorted.
+    pub tags: Vec<String>,
+    /// How the studio starts it, where it does.
+    pub launch: Option<LaunchSheet>,
+}
+
+/// How an engine is started, and what may be turned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LaunchSheet {
+    /// The catalogue's name as people write it, and the engine's version that it was checked against.
+    pub catalogue: String,
+    /// Program and arguments, values of keys left out.
+    pub command: Vec<String>,
+    /// What ends it, where its command's end does not.
+    pub stop: Vec<String>,
+    /// Names of the variables that it gets; never their values.
+    pub env: Vec<String>,
+    /// Where it answers.
+    pub url: String,
+    /// Seconds that a start may take.
+    pub start_limit_s: u64,
+    /// Knobs that it always has, unless a configuration says otherwise.
+    pub base_knobs: BTreeMap<String, String>,
+    /// Flags that the catalogue does not know are let through.
+    pub free_flags: bool,
+    /// Its knobs, without those that the command sets itself.
+    pub knobs: Vec<KnobRow>,
+}
+
+/// The engines that there are, and whether the studio starts any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Engines {
+    /// By name.
+    pub sheets: Vec<EngineSheet>,
+    /// Why whoever asks may not have engines started; `None`: they may.
+    pub no_starts: Option<String>,
+}
+
+/// What became of a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartFate {
+    /// It runs.
+    Runs,
+    /// It was stopped when it was no longer needed.
+    Stopped,
+    /// No token came of it, or it ended while it was needed.
+    Failed,
+    /// The studio ended before it did.
+    Unseen,
+}
+
+/// A start of an engine for a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartRow {
+    /// For its log.
+    pub id: Uuid,
+    /// Index of the configuration.
+    pub configuration: u32,
+    /// What was run, argument by argument; keys are left out.
+    pub command: Vec<String>,
+    /// Milliseconds since 1970.
+    pub started_ms: i64,
+    /// From the start to the first token; `None` where none came.
+    pub startup_ms: Option<i64>,
+    /// What became of it.
+    pub fate: StartFate,
+    /// How it ended, in words.
+    pub ending: Option<String>,
 }
 
 /// A named SLO.
@@ -557,8 +672,12 @@ pub trait Studio: Send + Sync {
     ) -> Result<EngineRow, StudioError>;
     /// Forgets an engine; studies keep what they recorded.
     async fn delete_engine(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
-    /// The knobs of an engine that the studio starts, by the name of its catalogue; none where there is no such catalogue.
-    async fn knobs(&self, actor: &Actor, catalogue: String) -> Result<Vec<KnobRow>, StudioError>;
+    /// Every engine, with how it is started and what may be turned.
+    async fn engine_sheets(&self, actor: &Actor) -> Result<Engines, StudioError>;
+    /// The knobs of the simulator.
+    async fn simulator_knobs(&self, actor: &Actor) -> Result<Vec<KnobRow>, StudioError>;
+    /// Each start of an engine for a study, oldest first.
+    async fn starts(&self, actor: &Actor, study: Uuid) -> Result<Vec<StartRow>, StudioError>;
     /// Names of the secrets that the studio keeps. Their values are never told.
     async fn secrets(&self, actor: &Actor) -> Result<Vec<String>, StudioError>;
     /// Named SLOs, by name.

@@ -71,10 +71,20 @@ pub fn thresholds(slo: &Slo) -> String {
     }
 }
 
+/// A number with its sign, `+3.1`; what rounds to nothing has none.
+pub fn signed(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}").replace('-', "−");
+    if matches!(text.as_str(), "+0.0" | "−0.0") {
+        "0".into()
+    } else {
+        text
+    }
+}
+
 /// A relative difference with its sign: `+31 %`, with a narrow space that does not break.
 pub fn signed_percent(relative: f64) -> String {
     let digits = if relative.abs() < 0.1 { 1 } else { 0 };
-    format!("{:+.digits$}\u{202f}%", relative * 100.0).replace('-', "−")
+    format!("{}\u{202f}%", signed(relative * 100.0, digits))
 }
 
 /// A difference with its interval: `+31 % (+24 to +38)`.
@@ -425,6 +435,19 @@ mod tests {
             ),
             "{sentences:?}"
         );
+    }
+
+    #[test]
+    fn what_rounds_to_nothing_has_no_sign() {
+        for (relative, expected) in [
+            (-0.0004, "0\u{202f}%"),
+            (0.0004, "0\u{202f}%"),
+            (-0.0006, "−0.1\u{202f}%"),
+            (0.0996, "+10.0\u{202f}%"),
+            (0.31, "+31\u{202f}%"),
+        ] {
+            assert_eq!(signed_percent(relative), expected, "{relative}");
+        }
     }
 
     #[test]

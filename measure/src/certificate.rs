@@ -50,6 +50,9 @@ pub struct Certificate {
     pub innocence: Innocence,
     /// One sentence a reason, worst first. When clean, only where the point went beyond half of what was calibrated.
     pub reasons: Vec<String>,
+    /// So many of the reasons, the first ones, void it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub void_reasons: u32,
     /// Sent - scheduled, median.
     pub lag_p50: Option<Nanos>,
     /// Its 99th percentile.
@@ -67,6 +70,10 @@ pub struct Certificate {
     pub reads: Reads,
     /// What the client saw of itself.
     pub client: ClientEvidence,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Every threshold of the certificate, with its reason.
@@ -128,6 +135,10 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
         innocence: findings
             .first()
             .map_or(Innocence::Clean, |(innocence, _)| *innocence),
+        void_reasons: findings
+            .iter()
+            .filter(|(innocence, _)| *innocence == Innocence::Void)
+            .count() as u32,
         reasons: findings.into_iter().map(|(_, reason)| reason).collect(),
         lag_p50: lag(50.0),
         lag_p99: lag(99.0),
@@ -144,16 +155,17 @@ pub fn certify(records: &[RequestRecord], client: ClientEvidence) -> Certificate
 }
 
 impl Certificate {
-    /// With what was found beside the requests: the worst verdict counts, and its reason stands first.
+    /// With what was found beside the requests: the worst verdict counts. Reasons stay in order, the worst first, those as
+    /// grave as given.
     pub fn with(mut self, findings: Vec<(Innocence, String)>) -> Self {
         for (innocence, reason) in findings {
-            let place = match innocence {
-                // Behind the reasons that are as grave.
-                Innocence::Void if self.innocence == Innocence::Void => 1,
-                Innocence::Void => 0,
-                _ => self.reasons.len(),
-            };
-            self.reasons.insert(place.min(self.reasons.len()), reason);
+            if innocence == Innocence::Void {
+                let behind = (self.void_reasons as usize).min(self.reasons.len());
+                self.reasons.insert(behind, reason);
+                self.void_reasons += 1;
+            } else {
+                self.reasons.push(reason);
+            }
             self.innocence = self.innocence.max(innocence);
         }
         self

@@ -4,12 +4,12 @@
 //! wrong in the file is said with its line when the studio starts, before anything runs.
 
 mod file; // how the file is read
+pub(crate) mod sheet; // an engine as pages show it
 mod template; // how an engine is started
 
 use std::path::{Path, PathBuf};
 
-use app::studio::{EngineRow, KnobRow, ProbeReport};
-use load::catalogue::{Kind, Knob, catalogue};
+use app::studio::{EngineRow, EngineSheet, ProbeReport};
 use measure::knobs::{Fact, Facts, Source};
 use measure::study::Endpoint;
 use sha2::{Digest, Sha256};
@@ -99,6 +99,11 @@ impl Registry {
         managed.map(|it| &*it.name).collect()
     }
 
+    /// Everything that pages show of the engines.
+    pub fn sheets(&self) -> impl Iterator<Item = EngineSheet> {
+        self.engines.iter().map(sheet::of)
+    }
+
     /// The engines as pages see them.
     pub fn rows(&self) -> impl Iterator<Item = EngineRow> {
         self.engines.iter().map(Registered::row)
@@ -119,7 +124,7 @@ impl Registered {
         uuid::Builder::from_custom_bytes(bytes).into_uuid()
     }
 
-    fn row(&self) -> EngineRow {
+    pub(crate) fn row(&self) -> EngineRow {
         let mut endpoint = self.endpoint.clone();
         if self.launch.is_some() {
             endpoint.url = format!("managed:{}", self.name);
@@ -149,29 +154,5 @@ impl Registered {
         };
         let hardware = self.hardware.clone().map(|it| declared("hardware", it));
         hardware.into_iter().collect()
-    }
-}
-
-/// The knobs of a catalogue, for a form.
-pub(crate) fn knob_rows(name: &str) -> Vec<KnobRow> {
-    let knobs = catalogue(name).map(|it| &it.knobs[..]);
-    knobs.unwrap_or_default().iter().map(knob_row).collect()
-}
-
-fn knob_row(knob: &Knob) -> KnobRow {
-    let range = match (knob.min, knob.max) {
-        (Some(min), Some(max)) => format!(" {min} to {max}."),
-        _ => String::new(),
-    };
-    let since = knob.since.as_ref().map(|it| format!(" Since {it}."));
-    let choices = match knob.kind {
-        Kind::Switch => vec!["on".into(), "off".into()],
-        _ => knob.choices.clone(),
-    };
-    KnobRow {
-        name: knob.name.clone(),
-        about: format!("{}{range}{}", knob.about, since.unwrap_or_default()),
-        default: knob.default.clone().unwrap_or_default(),
-        choices,
     }
 }

@@ -23,9 +23,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineRow, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, ShareRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState,
-    StudyView,
+    Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
+    ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
+    StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -300,8 +300,16 @@ impl Studio for LocalStudio {
         gone.then_some(()).ok_or_else(|| missing("engine"))
     }
 
-    async fn knobs(&self, _: &Actor, catalogue: String) -> Result<Vec<KnobRow>, StudioError> {
-        Ok(registry::knob_rows(&catalogue))
+    async fn engine_sheets(&self, _: &Actor) -> Result<Engines, StudioError> {
+        self.sheets().await
+    }
+
+    async fn simulator_knobs(&self, _: &Actor) -> Result<Vec<KnobRow>, StudioError> {
+        Ok(registry::sheet::simulator_knobs())
+    }
+
+    async fn starts(&self, _: &Actor, study: Uuid) -> Result<Vec<StartRow>, StudioError> {
+        self.start_rows(study).await
     }
 
     async fn secrets(&self, _: &Actor) -> Result<Vec<String>, StudioError> {

@@ -38,6 +38,7 @@ use crate::studio::views::Model;
 use control::{Control, Why};
 use ending::Ending;
 
+pub(crate) use managed::DIED;
 pub(crate) use prompts::plan_first_point;
 
 /// The queue is looked at so often even when nobody wakes the supervisor: another server may have given an engine back.

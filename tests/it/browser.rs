@@ -2,11 +2,15 @@
 
 mod add_engine; // the dialog that adds one
 mod example; // studies from elsewhere
+mod declare; // what an engine does not tell
+mod engines; // those that the studio starts: the form, their starts, their page
 mod exercise; // the study of the goodput exercise, and what its page must show
 mod journey; // define, launch, watch, reload, compare, share
+mod promise; // another SLO, and what is none
 mod real_engine; // the same way against llama.cpp
 mod screens; // every page: both themes, wide and narrow, no complaint
 mod typing; // with real keys, into every kind of field
+mod uploads; // files that a workload and its tokenizer name
 
 use tests::browser::Browser;
 

@@ -33,6 +33,7 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
     let ids = study.configurations.iter().map(|it| format!("c={}", it.id));
     for page in [
         "/".to_owned(),
+        "/engines".to_owned(),
         format!("/studies/new?from={id}"),
         format!("/studies/{id}"),
         format!("/studies/{id}/points/{}", study.points[0].id),

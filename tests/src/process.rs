@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use measure::study::StudySpec;
+use measure::study::{Endpoint, StudySpec};
 use serde_json::Value;
 
 /// The debug binary of this workspace; `cargo xtask test` builds it before the tests.
@@ -116,6 +116,17 @@ impl StudioProcess {
             .send()
             .await?;
         Ok(answer.error_for_status()?.json().await?)
+    }
+
+    /// Adds an engine by its endpoint.
+    pub async fn add_engine(&self, name: &str, endpoint: &Endpoint) -> anyhow::Result<()> {
+        let answer = client()
+            .post(format!("{}/api/v1/engines", self.url))
+            .json(&serde_json::json!({ "name": name, "endpoint": endpoint }))
+            .send()
+            .await?;
+        answer.error_for_status()?;
+        Ok(())
     }
 
     /// A point's requests as Parquet.

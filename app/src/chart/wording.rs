@@ -105,7 +105,7 @@ impl Notes {
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.above {
-            notes.push("↑ above capacity: latencies grow with the length of the run, there is a direction and no value.".into());
+            notes.push("↑ above capacity: the engine fell behind or refused requests, so there is a direction and no value.".into());
         }
         if self.infinite {
             notes.push("∞ failures make this percentile infinite.".into());

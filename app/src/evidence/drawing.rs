@@ -1,6 +1,6 @@
 //! Quantities over time as pictures, one below the other on one axis of time: that of the point's requests.
 
-use measure::evidence::{Series, Track};
+use measure::evidence::{Between, Series, Track};
 use measure::units::three_digits;
 
 use crate::figure_svg::series_colour;
@@ -28,6 +28,42 @@ const GROUPS: [(&str, &[&str]); 9] = [
 struct Line<'a> {
     at_ms: &'a [i64],
     series: &'a Series,
+}
+
+/// What is known of a series at one of its moments.
+#[derive(Clone, Copy)]
+enum Known {
+    /// A value, exact or near enough.
+    Value(f64),
+    /// Bounds that are far apart: a value between them would be made up.
+    Bounds(f64, f64),
+}
+
+impl Line<'_> {
+    fn at(&self, index: usize) -> Option<Known> {
+        let of = |values: &[Option<f64>]| values.get(index).copied().flatten();
+        let value = of(&self.series.values)?;
+        let bounds = of(&self.series.lo).zip(of(&self.series.hi));
+        let wide = bounds.filter(|(lo, hi)| {
+            let (lo, hi) = (*lo, Some(*hi));
+            !Between { lo, value, hi }.tells()
+        });
+        Some(wide.map_or(Known::Value(value), |(lo, hi)| Known::Bounds(lo, hi)))
+    }
+
+    fn moments(&self) -> impl Iterator<Item = (i64, Option<Known>)> {
+        let all = self.at_ms.iter().enumerate();
+        all.map(|(index, at)| (*at, self.at(index)))
+    }
+
+    /// The most that it reached; where only bounds are known, what it surely did not exceed.
+    fn most(&self) -> f64 {
+        let known = self.moments().filter_map(|(_, known)| known);
+        let tops = known.map(|known| match known {
+            Known::Value(top) | Known::Bounds(_, top) => top,
+        });
+        tops.fold(0.0, f64::max)
+    }
 }
 
 /// All tracks.
@@ -66,8 +102,7 @@ pub(super) fn tracks(tracks: &[Track]) -> Html {
 /// One picture, its legend, and its table.
 fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
     let unit = lines.first().map_or("", |line| line.series.unit.as_str());
-    let values = lines.iter().flat_map(|line| &line.series.values);
-    let most = values.flatten().copied().fold(0.0, f64::max);
+    let most = lines.iter().map(|line| line.most()).fold(0.0, f64::max);
     // A share's axis ends at all of it.
     let top = match unit {
         "%" => 100.0,
@@ -91,19 +126,12 @@ fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
 /// A piece of each line with its name, and the most that it reached. Names are in ink: a line's colour is too pale for words.
 fn legend(lines: &[&Line<'_>]) -> Html {
     let one = |(index, line): (usize, &&Line<'_>)| {
-        let most = line
-            .series
-            .values
-            .iter()
-            .flatten()
-            .copied()
-            .fold(0.0, f64::max);
         html!(
             r#"<svg width="20" height="8" aria-hidden="true"><line x1="0" x2="20" y1="4" y2="4" style="stroke:{};stroke-width:2" stroke-dasharray="{}"/></svg> <span>{}</span> <span class="muted">(at most {})</span> "#,
             series_colour(index),
             DASHES[index % DASHES.len()],
             line.series.label,
-            three_digits(most)
+            three_digits(line.most())
         )
     };
     lines.iter().enumerate().map(one).collect()
@@ -125,9 +153,34 @@ fn picture(title: &str, lines: &[&Line<'_>], axis: (i64, i64), top: f64) -> Html
             DASHES[index % DASHES.len()]
         )
     };
+    let band = |(index, line): (usize, &&Line<'_>)| -> Html {
+        let one = |piece: Vec<(i64, (f64, f64))>| {
+            let edge = |(at, value): (i64, f64)| format!("{:.2},{:.2}", across(at), down(value));
+            let below = piece.iter().map(|(at, (lo, _))| edge((*at, *lo)));
+            let above = piece.iter().rev().map(|(at, (_, hi))| edge((*at, *hi)));
+            let corners: Vec<String> = below.chain(above).collect();
+            html!(
+                r#"<polygon points="{}" style="fill:{};opacity:0.15"/>"#,
+                corners.join(" "),
+                series_colour(index)
+            )
+        };
+        let bounds = line.moments().map(|(at, known)| match known {
+            Some(Known::Bounds(lo, hi)) => Some((at, (lo, hi))),
+            _ => None,
+        });
+        pieces(bounds).into_iter().map(one).collect()
+    };
     let all = lines.iter().enumerate();
-    let all = all.flat_map(|(index, line)| pieces(line).into_iter().map(move |it| (index, it)));
-    let drawn: Html = all.map(polyline).collect();
+    let values = all.clone().flat_map(|(index, line)| {
+        let values = line.moments().map(|(at, known)| match known {
+            Some(Known::Value(value)) => Some((at, value)),
+            _ => None,
+        });
+        let pieces = pieces(values).into_iter();
+        pieces.map(move |it| (index, it))
+    });
+    let drawn: Html = all.map(band).chain(values.map(polyline)).collect();
     html!(
         r#"<svg width="100%" height="130" role="img" aria-label="{} over time" font-size="11" overflow="visible"><svg y="8" width="100%" height="96" viewBox="0 0 100 100" preserveAspectRatio="none"><line x1="0" x2="100" y1="100" y2="100" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="0" x2="100" y1="0" y2="0" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="{}" x2="{}" y1="0" y2="100" vector-effect="non-scaling-stroke" stroke-dasharray="3 3" style="stroke:var(--muted)"/>{}</svg><text x="0" y="6" style="fill:var(--muted)">{}</text><text x="{}%" y="122" style="fill:var(--muted)">0 s</text><text x="100%" y="122" text-anchor="end" style="fill:var(--muted)">{} s</text></svg>"#,
         title,
@@ -140,14 +193,14 @@ fn picture(title: &str, lines: &[&Line<'_>], axis: (i64, i64), top: f64) -> Html
     )
 }
 
-/// A line's unbroken pieces.
-fn pieces(line: &Line<'_>) -> Vec<Vec<(i64, f64)>> {
+/// Unbroken pieces of what is known at some moments and not at others.
+fn pieces<T>(moments: impl Iterator<Item = Option<(i64, T)>>) -> Vec<Vec<(i64, T)>> {
     let mut pieces = vec![Vec::new()];
-    for (at, value) in line.at_ms.iter().zip(&line.series.values) {
-        match value {
-            Some(value) => {
+    for moment in moments {
+        match moment {
+            Some(moment) => {
                 if let Some(piece) = pieces.last_mut() {
-                    piece.push((*at, *value));
+                    piece.push(moment);
                 }
             }
             None => pieces.push(Vec::new()),
@@ -178,19 +231,18 @@ fn rows(title: &str, lines: &[&Line<'_>]) -> Html {
 /// The latest value at a moment.
 fn cell(line: &Line<'_>, at: i64) -> Html {
     let look = line.at_ms.partition_point(|moment| *moment <= at);
-    let look = look.checked_sub(1);
-    let value = |of: &[Option<f64>]| look.and_then(|look| of.get(look).copied().flatten());
-    let Some(shown) = value(&line.series.values) else {
+    let Some((look, known)) = look.checked_sub(1).and_then(|it| Some((it, line.at(it)?))) else {
         return html!(r#"<td class="num">–</td>"#);
     };
+    let value = |of: &[Option<f64>]| of.get(look).copied().flatten();
     let bounds = match (value(&line.series.lo), value(&line.series.hi)) {
         (Some(lo), Some(hi)) => format!("{} to {}", three_digits(lo), three_digits(hi)),
         (Some(lo), None) => format!("above {}", three_digits(lo)),
         _ => String::new(),
     };
-    html!(
-        r#"<td class="num" title="{}">{}</td>"#,
-        bounds,
-        three_digits(shown)
-    )
+    let shown = match known {
+        Known::Value(value) => three_digits(value),
+        Known::Bounds(..) => bounds.clone(),
+    };
+    html!(r#"<td class="num" title="{}">{}</td>"#, bounds, shown)
 }

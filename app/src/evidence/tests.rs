@@ -65,3 +65,24 @@ fn foreign_traffic_stands_first_and_loud() {
         "{html}"
     );
 }
+
+#[test]
+fn bounds_far_apart_are_drawn_as_such_and_no_value_is_made_up() {
+    let mut evidence = evidence();
+    evidence.tracks[0].series = vec![Series {
+        key: "queue_time_p50".into(),
+        label: "queue time p50".into(),
+        unit: "ms".into(),
+        values: vec![Some(150.0), Some(150.0), Some(450.0)],
+        lo: vec![Some(0.0), Some(0.0), Some(300.0)],
+        hi: vec![Some(300.0), Some(300.0), Some(500.0)],
+    }];
+    let html = panel(Uuid::nil(), &evidence);
+    assert_eq!(html.matches("<polygon").count(), 1, "{html}");
+    assert!(
+        html.contains(">0 to 300</td>") && html.contains(">450</td>"),
+        "{html}"
+    );
+    assert!(!html.contains(">150</td>"), "{html}");
+    assert!(html.contains("(at most 450)"), "{html}");
+}

@@ -12,8 +12,8 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
 use measure::curve::Ceiling;
-use measure::slo::Slo;
-use measure::study::Connection;
+use measure::slo::{Slo, SloError};
+use measure::study::{Connection, FieldError};
 use uuid::Uuid;
 
 use crate::api::compare;
@@ -37,7 +37,7 @@ pub fn ComparePage() -> impl IntoView {
     let asked = memo(move || query.with(asked));
     let compared = Reading::new(
         move || asked.get(),
-        async |(ids, slo): (Option<Vec<Uuid>>, Option<Slo>)| compare(enough(ids)?, slo).await,
+        async |(ids, slo): Asked| compare(enough(ids)?, slo.transpose().map_err(unread)?).await,
     );
     compared.page("Comparing…", |compared| {
         view! { <CompareBody compared /> }.erased()
@@ -45,10 +45,24 @@ pub fn ComparePage() -> impl IntoView {
 }
 
 /// The configurations (`None` where an id cannot be read) and the SLO that a query asks for.
-fn asked(query: &ParamsMap) -> (Option<Vec<Uuid>>, Option<Slo>) {
+type Asked = (Option<Vec<Uuid>>, Option<Result<Slo, SloError>>);
+
+/// What a query asks for.
+fn asked(query: &ParamsMap) -> Asked {
     let ids = query.get_all("c").unwrap_or_default();
     let ids = ids.iter().map(|id| id.parse().ok()).collect();
-    (ids, query.get("slo").and_then(|text| text.parse().ok()))
+    let slo = query.get("slo").filter(|text| !text.is_empty());
+    (ids, slo.map(|text| text.parse()))
+}
+
+/// An SLO in the address that is none.
+fn unread(wrong: SloError) -> StudioError {
+    StudioError::Invalid {
+        fields: vec![FieldError {
+            field: "slo".into(),
+            message: wrong.to_string(),
+        }],
+    }
 }
 
 /// The configurations, if they make a comparison.

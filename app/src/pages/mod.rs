@@ -1,6 +1,7 @@
 //! The screens, one module each.
 
 mod compare; // configurations side by side
+mod engines; // which engines there are
 mod error;
 mod new; // a study to be
 mod point; // one point
@@ -9,8 +10,11 @@ mod start; // studies, newest first
 mod study; // one study // what could not be shown, and why
 
 pub use compare::ComparePage;
+pub use engines::EnginesPage;
 pub use error::{ErrorView, NotFoundPage};
 pub use new::NewStudyPage;
+#[cfg(feature = "ssr")]
+pub use new::{INDEX, KNOB, drawn_key};
 pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;

@@ -9,6 +9,7 @@ mod draft; // what was typed, as text
 mod engine; // which engine
 mod form; // the form's signals
 mod keep; // a reload loses nothing
+mod knob_form; // fields for the knobs of an engine
 mod load; // how hard and how long
 mod more; // warm-up, seed, limits
 mod plan; // time, cost, advice, Launch
@@ -20,6 +21,8 @@ mod slo; // what is promised
 mod spoken; // fields as the form calls them
 mod upload; // a file into the studio
 mod workload; // what the requests ask
+
+use std::collections::BTreeMap;
 
 use crate::ui::erased::Erase;
 use crate::ui::reactive::{derived, effect, memo};
@@ -38,6 +41,9 @@ use crate::ui::field::TextField;
 use crate::ui::toast::toasts;
 use draft::Draft;
 use form::Form;
+
+#[cfg(feature = "ssr")]
+pub use knob_form::{INDEX, KNOB, drawn_key};
 
 /// Where a new study starts from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +72,8 @@ struct Beginning {
     engines: Vec<EngineRow>,
     datasets: Vec<DatasetRow>,
     slos: Vec<NamedSlo>,
+    /// What the server drew for engines and their knobs.
+    drawn: BTreeMap<String, String>,
 }
 
 async fn beginning(start: Start) -> Result<Beginning, StudioError> {
@@ -74,6 +82,7 @@ async fn beginning(start: Start) -> Result<Beginning, StudioError> {
         engines: api::list_engines().await?,
         datasets: api::list_datasets().await?,
         slos: api::list_slos().await?,
+        drawn: api::draw_form().await?,
     })
 }
 
@@ -124,9 +133,11 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
         engines,
         datasets,
         slos,
+        drawn,
     } = beginning;
-    let draft = Draft::from(&spec);
-    let form = Form::new(draft.clone());
+    let mut draft = Draft::from(&spec);
+    knob_form::sort_flags(&mut draft, &drawn);
+    let form = Form::new(draft.clone(), drawn);
     let key = StoredValue::new(key);
     keep_while_typing(form, draft, key);
     let engines = shared::engines(engines);

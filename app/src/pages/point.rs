@@ -101,10 +101,8 @@ fn PointBody(study: StudyView, point: Uuid, evidence: String) -> impl IntoView {
 /// What happened, in one sentence.
 fn answer(point: &PointView) -> String {
     let Some(summary) = &point.summary else {
-        return format!(
-            "Not measured yet: {} requests are planned.",
-            point.planned_requests
-        );
+        let planned = words::count(point.planned_requests as usize, "request");
+        return format!("Not measured yet: {planned} planned.");
     };
     let mut parts = vec![match &point.judgement {
         Some(judgement) => format!("{} of {} good", judgement.good, judgement.scheduled),
@@ -371,10 +369,7 @@ mod tests {
     fn a_point_to_be_says_so() {
         let mut point = fixture::study().points[0].clone();
         point.summary = None;
-        assert_eq!(
-            answer(&point),
-            "Not measured yet: 200 requests are planned."
-        );
+        assert_eq!(answer(&point), "Not measured yet: 200 requests planned.");
     }
 
     #[test]

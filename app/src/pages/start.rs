@@ -234,6 +234,7 @@ mod tests {
             name: "a study".into(),
             state,
             simulated: true,
+            insecure: false,
             tags: Vec::new(),
             engine: "simulator small-fast".into(),
             slo: "ttft:p95<500ms attain>=95%".parse().expect("slo"),

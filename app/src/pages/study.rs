@@ -4,11 +4,13 @@
 
 mod answer; // the first line, progress, what it waits for
 mod controls; // stop, resume, continue, edit, delete, share
+mod declare; // what the engine did not tell
 mod facts; // what was recorded, and what speaks against the numbers
 mod figure; // the curve with its menus, and the two small charts
 mod points; // the table
 mod promise; // the SLO, to be tried out
 mod sharing; // links: make, copy, revoke
+mod starts; // each start of its engines
 
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo};
@@ -140,7 +142,9 @@ pub fn StudyBody(
             </div>
             <points::Points page />
             <section inner_html=plan></section>
+            <starts::Starts page />
             <facts::Recorded page />
+            <declare::Declare page />
             <controls::Note page />
         </article>
     }

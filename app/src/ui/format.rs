@@ -32,7 +32,9 @@ pub fn number(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     let text = format!("{value:.1}");
-    format!("{}{GAP}%", text.strip_suffix(".0").unwrap_or(&text))
+    // What rounds to nothing has no sign.
+    let text = if text == "-0.0" { "0" } else { &text };
+    format!("{}{GAP}%", text.strip_suffix(".0").unwrap_or(text))
 }
 
 /// A value and its interval, no digit beyond the interval: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`.
@@ -357,6 +359,7 @@ mod tests {
         assert_eq!(bytes(1_200_000), "1.20\u{202f}MB");
         assert_eq!(percent(0.95), "95\u{202f}%");
         assert_eq!(percent(0.996), "99.6\u{202f}%");
+        assert_eq!(percent(-0.0004), "0\u{202f}%");
         let share = Proportion {
             value: 0.982,
             lo: 0.965,

@@ -16,6 +16,11 @@ impl Html {
         Self(text.to_string())
     }
 
+    /// A piece of markup that stands in our own text.
+    pub fn literal(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// For an element's `inner_html`.
     pub fn into_string(self) -> String {
         self.0

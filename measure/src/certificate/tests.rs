@@ -235,3 +235,24 @@ fn what_was_found_beside_the_requests_counts_as_well() {
         assert!(said.starts_with(first), "{said}");
     }
 }
+
+#[test]
+fn reasons_stand_the_worst_first_and_then_as_given() {
+    let found = |innocence, reason: &str| (innocence, reason.to_owned());
+    let certificate = certify(&late_by(|_| 60.0), ClientEvidence::default());
+    assert_eq!(certificate.void_reasons as usize, certificate.reasons.len());
+    let own = certificate.reasons.len();
+    let certificate = certificate
+        .with(vec![
+            found(Innocence::Void, "second"),
+            found(Innocence::Suspect, "busy"),
+            found(Innocence::Void, "third"),
+        ])
+        .with(vec![found(Innocence::Void, "fourth")]);
+    let more: Vec<&str> = certificate.reasons[own..]
+        .iter()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(more, ["second", "third", "fourth", "busy"]);
+    assert!(certificate.reasons[0].starts_with("The client sent late"));
+}

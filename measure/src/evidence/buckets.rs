@@ -24,6 +24,17 @@ pub struct Between {
     pub hi: Option<f64>,
 }
 
+/// Bounds further apart than by this factor say nothing of where between them a value lies.
+const WIDE: f64 = 2.0;
+
+impl Between {
+    /// Whether its place within the bucket is worth naming: the bucket's bounds lie near each other, one the other's double
+    /// at most. Else only the bounds are known.
+    pub fn tells(&self) -> bool {
+        self.hi.is_some_and(|hi| hi <= WIDE * self.lo)
+    }
+}
+
 impl Buckets {
     /// From what a page has: the count of all values up to each bound.
     pub fn cumulative(mut up_to: Vec<(f64, f64)>, sum: f64) -> Option<Self> {
@@ -154,6 +165,21 @@ mod tests {
         check(40.0, 0.1, 0.1 + (0.5 - 0.1) / 2.0, Some(0.5));
         check(80.0, 0.5, 1.0, Some(1.0));
         check(95.0, 1.0, 1.0, None);
+    }
+
+    #[test]
+    fn a_wide_bucket_tells_no_place_within_it() {
+        for (lo, hi, expected) in [
+            (0.0, Some(0.3), false),
+            (0.3, Some(0.5), true),
+            (0.5, Some(1.0), true),
+            (0.01, Some(0.025), false),
+            (0.02, Some(0.02), true),
+            (10.0, None, false),
+        ] {
+            let value = lo;
+            assert_eq!(Between { lo, value, hi }.tells(), expected, "{lo} {hi:?}");
+        }
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn engine_figures(readings: &Readings) -> Vec<Figure> {
     plain.chain(spread).collect()
 }
 
-/// `p50 12.0 ms (10.0 ms to 25.0 ms), p95 ..., p99 ..., of 200`.
+/// `p50 12.0 ms (10.0 ms to 15.0 ms), p95 between 20.0 ms and 50.0 ms, p99 above 10.0 s, of 200`.
 pub fn percentile_words((all, count): ([Between; 3], u64), is_time: bool) -> String {
     let size = |value: f64| {
         if is_time {
@@ -263,10 +263,14 @@ pub fn percentile_words((all, count): ([Between; 3], u64), is_time: bool) -> Str
             three_digits(value)
         }
     };
-    let one = |(name, Between { lo, value, hi }): (&str, Between)| match hi {
-        Some(hi) if hi == lo => format!("{name} {}", size(value)),
-        Some(hi) => format!("{name} {} ({} to {})", size(value), size(lo), size(hi)),
-        None => format!("{name} above {}", size(lo)),
+    let one = |(name, it): (&str, Between)| {
+        let Between { lo, value, hi } = it;
+        match hi {
+            Some(hi) if hi == lo => format!("{name} {}", size(value)),
+            Some(hi) if !it.tells() => format!("{name} between {} and {}", size(lo), size(hi)),
+            Some(hi) => format!("{name} {} ({} to {})", size(value), size(lo), size(hi)),
+            None => format!("{name} above {}", size(lo)),
+        }
     };
     let words: Vec<String> = ["p50", "p95", "p99"]
         .into_iter()

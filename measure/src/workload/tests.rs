@@ -288,11 +288,11 @@ fn a_workload_names_its_lengths() {
     let names = [
         (
             shaped(0.25, 6),
-            "ShareGPT-shaped sessions, lengths x 0.25, up to 6 turns",
+            "ShareGPT-shaped sessions, lengths × 0.25, up to 6 turns",
         ),
         (
             shaped(1.0, 1),
-            "ShareGPT-shaped sessions, lengths x 1, single requests",
+            "ShareGPT-shaped sessions, lengths × 1, single requests",
         ),
         (file(), "ShareGPT file chats.json, up to 3 turns"),
         (

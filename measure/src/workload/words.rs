@@ -17,7 +17,7 @@ fn turns(turns: u32, answers: Answers) -> String {
 }
 
 impl fmt::Display for Workload {
-    /// `ShareGPT-shaped sessions, lengths x 0.25, up to 6 turns`
+    /// `ShareGPT-shaped sessions, lengths × 0.25, up to 6 turns`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ShareGptShaped {
@@ -27,7 +27,7 @@ impl fmt::Display for Workload {
                 ..
             } => {
                 let turns = turns(*max_turns, *answers);
-                write!(f, "ShareGPT-shaped sessions, lengths x {scale}, {turns}")
+                write!(f, "ShareGPT-shaped sessions, lengths × {scale}, {turns}")
             }
             Self::ShareGptFile {
                 file,

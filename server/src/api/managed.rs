@@ -102,7 +102,7 @@ pub async fn starts(
     Who(_): Who,
     Path(id): Path<Uuid>,
 ) -> ApiResult<Json<Vec<EngineStart>>> {
-    let starts = edge.studio.starts(id).await?;
+    let starts = edge.studio.stored_starts(id).await?;
     Ok(Json(starts.into_iter().map(EngineStart::from).collect()))
 }
 

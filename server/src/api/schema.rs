@@ -186,6 +186,8 @@ shapes! {
         pub name: String,
         pub state: StudyState,
         pub simulated: bool,
+        /// Some engine of it was believed whatever its certificate.
+        pub insecure: bool,
         pub tags: Vec<String>,
         pub engine: String,
         pub slo: String,

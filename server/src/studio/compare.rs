@@ -219,7 +219,7 @@ impl Side {
                 continue;
             };
             if matches!(summary.capacity, Capacity::Above { .. }) {
-                why_not = Some("above capacity: its latencies grow with the length of the run");
+                why_not = Some("above capacity: its latencies are a direction and no value");
             }
             if certificate.innocence == Innocence::Void {
                 why_not = Some("void: the client itself disturbed the measurement");

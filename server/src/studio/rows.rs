@@ -1,6 +1,6 @@
 //! Studies as rows of a list.
 
-use app::studio::{StudioError, StudyRow};
+use app::studio::{StudioError, StudyRow, is_insecure};
 
 use super::{LocalStudio, internal, views};
 use crate::store::StoredStudy;
@@ -42,6 +42,7 @@ impl LocalStudio {
         } = study;
         Ok(StudyRow {
             id,
+            insecure: is_insecure(&spec),
             name: spec.name,
             state,
             simulated,

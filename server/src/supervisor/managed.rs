@@ -22,6 +22,8 @@ use crate::studio::engines::sentence;
 pub(super) const QUICK: Duration = Duration::from_secs(10);
 /// A dead engine is known to be dead so soon after its last connection broke.
 const NEWS: Duration = Duration::from_millis(1500);
+/// How the ending of an engine begins that nobody asked to end.
+pub(crate) const DIED: &str = "ended by itself: ";
 /// Most characters of a log in a sentence.
 const QUOTE: usize = 600;
 
@@ -61,7 +63,7 @@ impl Started {
         let died = self.engine.exit();
         let stopped = self.engine.stop().await;
         let ending = match died {
-            Some(exit) => format!("ended by itself: {exit}"),
+            Some(exit) => format!("{DIED}{exit}"),
             None => format!(
                 "stopped within {:.1} s: {}",
                 stopped.took.as_secs_f64(),

@@ -1,5 +1,6 @@
 //! Every page in both themes, wide and narrow: nothing runs off the side, axe finds nothing, the console is silent.
 
+use super::engines::{half_wrong, studio};
 use super::without_complaints;
 use tests::browser::Browser;
 use tests::process::StudioProcess;
@@ -8,7 +9,7 @@ use tests::samples::{configuration, small_study};
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_is_calm_wide_and_narrow_light_and_dark() -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
-    let studio = StudioProcess::start(data.path(), &[])?;
+    let studio = studio(data.path())?;
     let pages = pages(&studio).await?;
     for width in [1440, 390] {
         let browser = Browser::open(width, 900).await?;
@@ -38,9 +39,16 @@ async fn pages(studio: &StudioProcess) -> anyhow::Result<Vec<String>> {
         text(&study["configurations"][1]["id"]),
     );
     let point = text(&study["points"][0]["id"]);
+    let wrong = studio.launch(&half_wrong()).await?;
+    studio
+        .until(&wrong, |study| study["state"] == "failed")
+        .await?;
     let paths = [
         String::new(),
+        "engines".into(),
         "studies/new".into(),
+        format!("studies/new?from={wrong}"),
+        format!("studies/{wrong}"),
         format!("studies/{id}"),
         format!("studies/{id}/points/{point}"),
         format!("compare?c={a}&c={b}"),
@@ -56,6 +64,9 @@ async fn check(browser: &Browser, theme: &str, page: &str) -> anyhow::Result<()>
         .send_raw("Emulation.setEmulatedMedia", media)
         .await?;
     browser.goto(page).await?;
+    // What is folded has to fit as well.
+    let open = "for (const it of document.querySelectorAll('details')) it.open = true; return true";
+    browser.until("everything to be unfolded", open).await?;
     let fits =
         "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
     browser.until("the page to fit its window", fits).await?;

@@ -81,6 +81,13 @@ async fn whoever_has_only_a_token_starts_no_engine() -> anyhow::Result<()> {
             allowed || said.contains("token_may_start_engines"),
             "{said}"
         );
+        let page = reqwest::Client::new()
+            .get(format!("{}/engines", studio.url))
+            .bearer_auth("a-token-of-the-administrator")
+            .send()
+            .await?;
+        let page = page.error_for_status()?.text().await?;
+        assert_eq!(page.contains("You may not have engines started"), !allowed);
     }
     Ok(())
 }

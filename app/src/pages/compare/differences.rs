@@ -226,7 +226,7 @@ fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
 
 /// A difference of shares in percentage points.
 fn points(difference: &Difference) -> String {
-    let point = |value: f64| format!("{:+.1}", value * 100.0).replace('-', "−");
+    let point = |value: f64| words::signed(value * 100.0, 1);
     format!(
         "{} points ({} to {})",
         point(difference.relative),

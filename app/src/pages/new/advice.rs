@@ -102,41 +102,45 @@ fn differing(draft: &Draft, variant: &ConfigurationDraft) -> Vec<String> {
 /// The knobs a configuration ends up with; the simulator's defaults are known, another engine's are not.
 fn knobs(draft: &Draft, configuration: &ConfigurationDraft) -> BTreeMap<String, String> {
     let read = |text: &str| KnobValue::from(text).to_string();
-    if !draft.is_simulated() {
-        let pairs = configuration
-            .declared
-            .lines()
-            .filter_map(|line| line.split_once('='));
-        let declared = pairs
-            .map(|(name, value)| (name.trim().trim_start_matches("--").to_owned(), read(value)));
-        let mut all: BTreeMap<_, _> = declared.collect();
-        if draft.is_managed() {
-            all.extend(given(configuration).map(|(name, value)| (name.clone(), read(value))));
-        }
-        return all;
-    }
-    let mut all: BTreeMap<_, _> = simulator_knobs()
-        .into_iter()
-        .map(|knob| (knob.name.to_owned(), knob.default.to_string()))
-        .collect();
-    all.extend(given(configuration).map(|(name, value)| (name.clone(), read(value))));
+    let mut all: BTreeMap<String, String> = if draft.is_simulated() {
+        let knobs = simulator_knobs().into_iter();
+        knobs
+            .map(|knob| (knob.name.to_owned(), knob.default.to_string()))
+            .collect()
+    } else {
+        let lines = configuration.declared.lines();
+        let pairs = lines.filter_map(|line| line.split_once('='));
+        pairs
+            .map(|(name, value)| (name.trim().trim_start_matches("--").to_owned(), read(value)))
+            .collect()
+    };
+    let engine = draft.engine_of(configuration);
+    let typed = engine.into_iter().flat_map(|it| configuration.typed(it));
+    all.extend(typed.map(|(name, value)| (name.to_owned(), read(value))));
     all
-}
-
-/// Knobs that have a value in their own control.
-fn given(configuration: &ConfigurationDraft) -> impl Iterator<Item = (&String, &String)> {
-    let knobs = configuration.knobs.iter();
-    knobs.filter(|(_, value)| !value.trim().is_empty())
 }
 
 fn confounded(draft: &Draft) -> Option<Advice> {
     let variant = variants(draft).find(|variant| differing(draft, variant).len() > 1)?;
     let names = differing(draft, variant).join(" and ");
+    let (tone, lead, so) = if draft.factorial == "on" {
+        (
+            Tone::Warn,
+            "Factorial.",
+            "its comparison says so and gives no verdict.",
+        )
+    } else {
+        (
+            Tone::Bad,
+            "Confounded.",
+            "so no verdict can name the cause. Flip one knob at a time.",
+        )
+    };
     let text = format!(
-        "“{}” differs from the baseline in {names}, so no verdict can name the cause. Flip one knob at a time.",
+        "“{}” differs from the baseline in {names}, {so}",
         variant.name
     );
-    say(Tone::Bad, "configurations", "Confounded.", text)
+    say(tone, "configurations", lead, text)
 }
 
 fn nothing_flipped(draft: &Draft) -> Option<Advice> {
@@ -259,13 +263,15 @@ mod tests {
     use measure::units::{Nanos, Seed};
 
     fn simulated(variants: &[&[(&str, &str)]]) -> Draft {
-        let configuration = |(index, knobs): (usize, &&[(&str, &str)])| ConfigurationDraft {
-            name: format!("c{index}"),
-            knobs: knobs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
-            ..ConfigurationDraft::default()
+        let configuration = |(index, knobs): (usize, &&[(&str, &str)])| {
+            let mut configuration = ConfigurationDraft {
+                name: format!("c{index}"),
+                ..ConfigurationDraft::default()
+            };
+            for (name, value) in *knobs {
+                configuration.set_knob("", name, (*value).to_owned());
+            }
+            configuration
         };
         let configurations = variants.iter().enumerate().map(configuration).collect();
         Draft {
@@ -307,6 +313,18 @@ mod tests {
             "{}",
             advice.text
         );
+    }
+
+    #[test]
+    fn factorial_studies_are_warned_and_not_scolded() {
+        let mut draft = simulated(&[
+            &[],
+            &[("enable-prefix-caching", "on"), ("max-num-seqs", "8")],
+        ]);
+        draft.factorial = "on".into();
+        let advice = confounded(&draft).expect("advice");
+        assert_eq!((advice.tone, advice.lead), (Tone::Warn, "Factorial."));
+        assert!(advice.text.contains("gives no verdict"), "{}", advice.text);
     }
 
     #[test]

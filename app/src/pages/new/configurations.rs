@@ -3,16 +3,17 @@
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
-use measure::knobs::{KnobSpec, KnobValue, simulator_knobs};
 
 use super::draft::{ConfigurationDraft, EndpointDraft};
 use super::engine::EndpointFields;
 use super::form::Form;
+use super::knob_form::{KnobForm, drawn_key};
 use super::section::Section;
 use super::sentence::knobs_words;
 use super::shared::Engines;
-use crate::ui::bind::Bind;
-use crate::ui::field::{AreaField, SelectField, TextField};
+use crate::ui::bind::{Bind, bind};
+use crate::ui::field::{AreaField, CheckField, SelectField, TextField};
+use crate::ui::segmented::Segmented;
 
 /// The section.
 #[component]
@@ -52,7 +53,44 @@ pub fn ConfigurationsSection(
                     "Add a variant"
                 </button>
             </div>
+            <Rules form />
         </Section>
+    }
+    .erased()
+}
+
+/// What holds for all configurations together.
+#[component]
+fn Rules(form: Form) -> impl IntoView {
+    let draft = form.draft;
+    let factorial = Bind::new(
+        move || draft.with(|draft| draft.factorial == "on"),
+        move |on: bool| draft.update(|draft| draft.factorial = if on { "on" } else { "" }.into()),
+    );
+    let one = move || draft.with(|draft| draft.configurations.len() < 2);
+    let none_started = move || {
+        draft.with(|draft| {
+            let started = |it| draft.engine_of(it).is_some_and(|engine| !engine.is_empty());
+            !draft.configurations.iter().any(started)
+        })
+    };
+    view! {
+        <div hidden=one>
+            <CheckField
+                id="factorial"
+                label="Factorial: variants may turn several knobs at once. No difference between two such curves has one cause, so their comparison says “confounded” and gives no verdict."
+                bind=factorial
+            />
+        </div>
+        <div class="row" hidden=none_started>
+            <span>"An engine does not start, or ends under load:"</span>
+            <Segmented
+                name="on_failure"
+                label="When an engine fails"
+                bind=bind!(draft, |d| d.on_failure)
+                options=vec![("stop", "Stop the study"), ("continue", "Go on with the next point")]
+            />
+        </div>
     }
     .erased()
 }
@@ -75,7 +113,6 @@ fn Configuration(
             }
         });
     };
-    let simulated = memo(move || draft.with(|draft| draft.is_simulated()));
     view! {
         <fieldset class="configuration">
             <div class="row end">
@@ -90,80 +127,118 @@ fn Configuration(
                 </div>
                 {(index > 0).then(|| view! { <button type="button" class="button quiet" on:click=remove>"Remove"</button> })}
             </div>
-            <Show
-                when=move || simulated.get()
-                fallback=move || view! { <Declared form engines adding index /> }
-            >
-                <SimulatorKnobs form index />
+            <Show when=move || draft.with(|draft| !draft.is_simulated())>
+                <Turning form engines adding index />
             </Show>
+            <Knobs form index />
         </fieldset>
     }
     .erased()
 }
 
-/// Controls for the knobs that the simulator understands.
+/// The knobs: fields where the engine's are known, and lines where they are not.
 #[component]
-fn SimulatorKnobs(form: Form, index: usize) -> impl IntoView {
-    let path = format!("configurations[{index}].knobs");
-    let whole = form.error(&[&path]);
+fn Knobs(form: Form, index: usize) -> impl IntoView {
+    let draft = form.draft;
+    let engine = memo(move || {
+        draft.with(|draft| {
+            let configuration = draft.configurations.get(index)?;
+            draft.engine_of(configuration).map(str::to_owned)
+        })
+    });
+    let fields = move || {
+        let engine = engine.get()?;
+        Some(view! { <KnobForm form index engine /> })
+    };
+    let also = move || {
+        let facts = draft.with(|draft| draft.configurations.get(index).map(|it| it.facts.clone()));
+        let facts = facts.filter(|it| !it.is_empty())?;
+        Some(format!("Also declared: {}.", facts.replace('\n', ", ")))
+    };
     view! {
-        <div class="columns">{simulator_knobs().into_iter().map(|knob| view! { <Knob form index knob /> }).collect_view()}</div>
-        <p class="error-line" id=path hidden=move || whole.get().is_none()>
-            {shared(move || whole.get())}
-        </p>
+        {shared(fields)}
+        {shared(move || lines(form, index, engine.get()))}
+        <p class="hint-line">{shared(also)}</p>
     }
     .erased()
 }
 
-#[component]
-fn Knob(form: Form, index: usize, knob: KnobSpec) -> impl IntoView {
-    let KnobSpec {
-        name,
-        about,
-        default,
-        min,
-        max,
-    } = knob;
+/// Knobs as lines: of an engine whose knobs are not known, and flags that the catalogue of another does not know.
+/// What is wrong with all knobs together stands there, or alone.
+fn lines(form: Form, index: usize, engine: Option<String>) -> AnyView {
     let bind = form.configuration(
         index,
-        move |it| it.knobs.get(name).cloned().unwrap_or_default(),
-        move |it, value| drop(it.knobs.insert(name.to_owned(), value)),
+        |it| it.declared.clone(),
+        |it, text| it.declared = text,
     );
-    let id = format!("configurations[{index}].knobs.{name}");
-    let error = form.error(&[&id]);
-    if matches!(default, KnobValue::Switch(_)) {
-        let options = [
-            (String::new(), format!("default ({default})")),
-            ("on".into(), "on".into()),
-            ("off".into(), "off".into()),
-        ];
-        return view! { <SelectField id label=name bind options=Signal::stored(options.to_vec()) hint=about error /> }.erased();
-    }
-    let hint = format!("{about}; {min} to {max}");
-    view! { <TextField id label=name bind keyboard="numeric" placeholder=format!("default ({default})") hint error /> }.erased()
+    let path = format!("configurations[{index}].knobs");
+    let place = path.clone();
+    let error = memo(move || {
+        let flags = bind.get.get();
+        let names = flags.lines().filter_map(|line| line.split_once('='));
+        let names = names.map(|(name, _)| name.trim().trim_start_matches("--"));
+        let mut paths = vec![place.clone()];
+        paths.extend(names.map(|name| format!("{place}.{name}")));
+        form.error_at(&paths)
+    });
+    let (label, hint) = match engine {
+        None => (
+            "Knobs",
+            "One name=value a line, as the engine's flags are called. What you type here is marked as declared.",
+        ),
+        Some(engine) => {
+            let let_through = form
+                .drawn
+                .with_value(|drawn| drawn.contains_key(&drawn_key("free", &engine)));
+            // What was typed stays in sight, though it will be refused.
+            let typed = !engine.is_empty() && !bind.get.get_untracked().trim().is_empty();
+            if !let_through && !typed {
+                return view! {
+                    <p class="error-line" id=path hidden=move || error.get().is_none()>
+                        {shared(move || error.get())}
+                    </p>
+                }
+                .erased();
+            }
+            (
+                "Flags that are not in the catalogue",
+                "One name=value a line. They are let through unchecked where the launch template says free_flags, and marked as unknown to the catalogue.",
+            )
+        }
+    };
+    view! { <AreaField id=path label rows=2 bind placeholder="max-num-seqs=64" hint error /> }
+        .erased()
 }
 
-/// Knobs of an engine that the studio does not start: declared, with the way they come about.
+/// How the configuration comes about.
 #[component]
-fn Declared(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) -> impl IntoView {
-    let path = format!("configurations[{index}]");
-    let (knobs, turn) = (format!("{path}.knobs"), format!("{path}.turn"));
+fn Turning(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) -> impl IntoView {
+    let turn = format!("configurations[{index}].turn");
     let way = form.configuration(index, |it| it.way.clone(), |it, way| it.way = way);
-    let ways = [
-        ("as_is", "The engine as it runs now"),
-        ("other_endpoint", "A second engine that already runs so"),
-        ("pause", "Pause: I restart the engine"),
-    ];
-    let options = ways
-        .map(|(value, text)| (value.to_owned(), text.to_owned()))
-        .to_vec();
+    let options = move || {
+        let ways: &[(&str, &str)] = if form.draft.with(|draft| draft.is_managed()) {
+            &[
+                ("as_is", "The studio starts the engine so"),
+                ("other_endpoint", "Another engine"),
+            ]
+        } else {
+            &[
+                ("as_is", "The engine as it runs now"),
+                ("other_endpoint", "A second engine that already runs so"),
+                ("pause", "Pause: I restart the engine"),
+            ]
+        };
+        let ways = ways.iter();
+        ways.map(|(value, text)| ((*value).to_owned(), (*text).to_owned()))
+            .collect()
+    };
     let rest_turn = turn.clone();
     let rest = move || match way.get.get().as_str() {
         "other_endpoint" => {
             let bind = other_endpoint(form, index);
             view! { <EndpointFields form engines adding path=rest_turn.clone() bind /> }.erased()
         }
-        "pause" => {
+        "pause" if form.draft.with_untracked(|draft| !draft.is_managed()) => {
             let id = format!("{rest_turn}.instruction");
             let error = form.error(&[&id]);
             let bind = form.configuration(
@@ -176,17 +251,8 @@ fn Declared(form: Form, engines: Engines, adding: RwSignal<bool>, index: usize) 
         _ => ().erased(),
     };
     view! {
-        <SelectField id=format!("{turn}.way") label="How it comes about" bind=way options=Signal::stored(options) error=form.error(&[&turn]) />
+        <SelectField id=format!("{turn}.way") label="How it comes about" bind=way options=derived(options) error=form.error(&[&turn]) />
         {rest}
-        <AreaField
-            id=knobs.clone()
-            label="Knobs"
-            rows=2
-            bind=form.configuration(index, |it| it.declared.clone(), |it, text| it.declared = text)
-            placeholder="max-num-seqs=64"
-            hint="One name=value a line, as the engine's flags are called. What you type here is marked as declared."
-            error=form.error(&[&knobs])
-        />
     }
     .erased()
 }

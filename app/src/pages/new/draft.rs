@@ -10,6 +10,7 @@ pub use endpoint::{EndpointDraft, named};
 pub use workload::{LengthsDraft, WorkloadDraft};
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use measure::study::{Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn};
 use measure::workload::DataKind;
@@ -66,10 +67,13 @@ pub struct Draft {
 pub struct ConfigurationDraft {
     /// Its name.
     pub name: String,
-    /// Knobs with a control of their own: name to value; an empty value stands for the default.
+    /// Knobs with a control of their own, each engine's apart: see [`ConfigurationDraft::knob`].
     pub knobs: BTreeMap<String, String>,
-    /// Knobs declared of an engine that the studio does not start, one `name=value` a line.
+    /// Knobs declared of an engine that the studio does not start, and flags that the catalogue of one that it does start
+    /// does not know: one `name=value` a line.
     pub declared: String,
+    /// What else was declared of the engine beside its hardware, one `name=value` a line. It came with the study.
+    pub facts: String,
     /// `as_is`, `other_endpoint` or `pause`.
     pub way: String,
     /// The other endpoint.
@@ -110,9 +114,11 @@ impl From<&StudySpec> for Draft {
             max_requests,
             seconds: point_seconds,
         } = length;
-        let (kind, preset, endpoint) = engine_parts(engine);
-        let simulated = kind == "simulator" || endpoint.managed_name().is_some();
-        Self {
+        let (kind, preset, mut endpoint) = engine_parts(engine);
+        if kind == "endpoint" {
+            endpoint.hardware = hardware(configurations);
+        }
+        let mut draft = Self {
             name: name.clone(),
             engine: kind.into(),
             preset,
@@ -140,13 +146,28 @@ impl From<&StudySpec> for Draft {
             },
             factorial: if *factorial { "on" } else { "" }.into(),
             slo: slo.to_string(),
-            configurations: configurations
-                .iter()
-                .map(|it| ConfigurationDraft::of(it, simulated))
-                .collect(),
-        }
+            configurations: Vec::new(),
+        };
+        let all = configurations.iter();
+        draft.configurations = all.map(|it| ConfigurationDraft::of(it, &draft)).collect();
+        draft
     }
 }
+
+/// What the study's own engine runs on, where all configurations on it say the same.
+fn hardware(configurations: &[ConfigurationSpec]) -> String {
+    let own = configurations
+        .iter()
+        .filter(|it| matches!(it.turn, Turn::AsIs | Turn::Pause { .. }));
+    let told: Vec<_> = own.map(|it| it.declared.get(HARDWARE)).collect();
+    match told.as_slice() {
+        [Some(first), rest @ ..] if rest.iter().all(|it| *it == Some(*first)) => (*first).clone(),
+        _ => String::new(),
+    }
+}
+
+/// The fact that has a field of its own.
+pub const HARDWARE: &str = "hardware";
 
 fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
     let fresh = EndpointDraft {
@@ -165,29 +186,19 @@ fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
 }
 
 impl ConfigurationDraft {
-    fn of(spec: &ConfigurationSpec, simulated: bool) -> Self {
+    /// As it was stated, for a draft whose engine is known.
+    fn of(spec: &ConfigurationSpec, study: &Draft) -> Self {
         let ConfigurationSpec {
-            name, knobs, turn, ..
+            name,
+            knobs,
+            turn,
+            declared,
         } = spec;
-        let knobs: BTreeMap<_, _> = knobs
-            .iter()
-            .map(|(knob, value)| (knob.clone(), value.to_string()))
-            .collect();
-        let declared = knobs
-            .iter()
-            .map(|(knob, value)| format!("{knob}={value}"))
-            .collect::<Vec<_>>()
-            .join("\n");
         let mut draft = Self {
             name: name.clone(),
             way: "as_is".into(),
             ..Self::default()
         };
-        if simulated {
-            draft.knobs = knobs;
-        } else {
-            draft.declared = declared;
-        }
         match turn {
             Turn::AsIs => {}
             Turn::OtherEndpoint(endpoint) => {
@@ -200,8 +211,72 @@ impl ConfigurationDraft {
                 (draft.way, draft.instruction) = ("pause".into(), instruction.clone())
             }
         }
+        if draft.way == "other_endpoint" {
+            draft.other.hardware = declared.get(HARDWARE).cloned().unwrap_or_default();
+        }
+        let same = study.endpoint_of(&draft).hardware.clone();
+        let rest = declared.iter();
+        let rest = rest.filter(|(fact, value)| *fact != HARDWARE || **value != same);
+        draft.facts = lines(rest);
+        let knobs = knobs.iter().map(|(knob, value)| (knob, value.to_string()));
+        match study.engine_of(&draft).map(str::to_owned) {
+            Some(engine) => knobs.for_each(|(knob, value)| draft.set_knob(&engine, knob, value)),
+            None => draft.declared = lines(knobs),
+        }
         draft
     }
+
+    /// The value of an engine's knob as it was typed; empty stands for the default. Each engine has its own: what was
+    /// typed for one comes back when it is chosen again, and never reaches another.
+    pub fn knob(&self, engine: &str, knob: &str) -> String {
+        let typed = self.knobs.get(&knob_key(engine, knob));
+        typed.cloned().unwrap_or_default()
+    }
+
+    /// Types the value of an engine's knob.
+    pub fn set_knob(&mut self, engine: &str, knob: &str, value: String) {
+        self.knobs.insert(knob_key(engine, knob), value);
+    }
+
+    /// The knobs of an engine that have a value.
+    pub fn typed<'a>(&'a self, engine: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let own = move |key: &'a str| key.strip_prefix(engine)?.strip_prefix(APART);
+        let knobs = self.knobs.iter();
+        let typed = knobs.filter(|(_, value)| !value.trim().is_empty());
+        typed.filter_map(move |(key, value)| Some((own(key)?, value.as_str())))
+    }
+
+    /// Moves an engine's knobs that are not `known` among the flags that its catalogue does not know.
+    pub fn set_apart(&mut self, engine: &str, known: &[String]) {
+        let unknown: BTreeMap<String, String> = self
+            .typed(engine)
+            .filter(|(knob, _)| known.iter().all(|it| it != knob))
+            .map(|(knob, value)| (knob.to_owned(), value.to_owned()))
+            .collect();
+        for knob in unknown.keys() {
+            self.knobs.remove(&knob_key(engine, knob));
+        }
+        let apart = lines(&unknown);
+        if !apart.is_empty() {
+            self.declared = format!("{}\n{apart}", self.declared).trim().to_owned();
+        }
+    }
+}
+
+/// Between an engine's name and a knob's.
+const APART: char = '\t';
+
+fn knob_key(engine: &str, knob: &str) -> String {
+    format!("{engine}{APART}{knob}")
+}
+
+/// One `name=value` a line.
+fn lines<N: fmt::Display, V: fmt::Display>(pairs: impl IntoIterator<Item = (N, V)>) -> String {
+    let lines = pairs.into_iter();
+    let lines: Vec<String> = lines
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    lines.join("\n")
 }
 
 impl Draft {
@@ -299,6 +374,24 @@ impl Draft {
     /// Whether the built-in simulator is the engine.
     pub fn is_simulated(&self) -> bool {
         self.engine != "endpoint"
+    }
+
+    /// The endpoint that a configuration runs on, unless that is the simulator.
+    pub fn endpoint_of<'a>(&'a self, configuration: &'a ConfigurationDraft) -> &'a EndpointDraft {
+        if configuration.way == "other_endpoint" {
+            &configuration.other
+        } else {
+            &self.endpoint
+        }
+    }
+
+    /// Whose knobs a configuration has: an engine's that the studio starts, by its name; the simulator's, which is empty;
+    /// none where they can only be declared.
+    pub fn engine_of<'a>(&'a self, configuration: &'a ConfigurationDraft) -> Option<&'a str> {
+        if self.is_simulated() {
+            return Some("");
+        }
+        self.endpoint_of(configuration).managed_name()
     }
 
     /// Whether the studio starts the engine itself.

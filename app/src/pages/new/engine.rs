@@ -7,8 +7,9 @@ use measure::study::Api;
 
 use super::add_engine::AddEngine;
 use super::connection::ConnectionFields;
-use super::draft::EndpointDraft;
+use super::draft::{EndpointDraft, HARDWARE};
 use super::form::Form;
+use super::knob_form::drawn_key;
 use super::section::Section;
 use super::sentence::engine_words;
 use super::shared::Engines;
@@ -135,11 +136,19 @@ pub fn EndpointFields(
         move || chosen.get().map(|row| row.name).unwrap_or_default(),
         move |name| {
             let found = engines.get().into_iter().find(|row| row.name == name);
-            bind.set
-                .run(found.map(|row| (&row.endpoint).into()).unwrap_or_default());
+            let mut endpoint: EndpointDraft =
+                found.map(|row| (&row.endpoint).into()).unwrap_or_default();
+            // What was typed before any engine was chosen is meant for this one; another engine runs elsewhere.
+            let before = bind.get.get_untracked();
+            if before.url.is_empty() {
+                endpoint.hardware = before.hardware;
+            }
+            bind.set.run(endpoint);
         },
     );
-    let url = format!("{path}.url");
+    let [url, hardware] = ["url", "hardware"].map(|field| format!("{path}.{field}"));
+    let owner = path.strip_suffix(".turn").unwrap_or("configurations[0]");
+    let declared = format!("{owner}.declared.{HARDWARE}");
     view! {
         <div class="row end">
             <div class="grow">
@@ -155,7 +164,15 @@ pub fn EndpointFields(
                 "Add an engine…"
             </button>
         </div>
-        {shared(move || chosen.get().map(|row| view! { <Known row engines bind /> }))}
+        {shared(move || chosen.get().map(|row| view! { <Known form row engines bind /> }))}
+        <TextField
+            id=hardware.clone()
+            label="Hardware"
+            bind=part(bind, |it| &it.hardware, |it| &mut it.hardware)
+            placeholder="such as 1x H100 SXM"
+            hint="What it runs on, where the engine does not tell it. It is kept with every configuration, marked as declared."
+            error=form.error(&[&hardware, &declared])
+        />
         <Show when=move || bind.get.with(|it| it.managed_name().is_none())>
             <Dialect form path=path.clone() bind chosen />
         </Show>
@@ -251,7 +268,7 @@ fn engine_options(rows: &[EngineRow]) -> Vec<(String, String)> {
         (
             row.name.clone(),
             match row.managed {
-                Some(_) => format!("{} (managed)", row.name),
+                Some(_) => format!("{} (started by the studio)", row.name),
                 None => format!("{} ({})", row.name, row.endpoint.url),
             },
         )
@@ -306,9 +323,12 @@ pub fn ModelField(
 
 /// What is known of an added engine, and the way to forget it.
 #[component]
-fn Known(row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
+fn Known(form: Form, row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
     if row.managed.is_some() {
-        return view! { <p class="hint-line">"The studio starts it for each configuration, with its knobs."</p> }.erased();
+        let about = form
+            .drawn
+            .with_value(|drawn| drawn.get(&drawn_key("about", &row.name)).cloned());
+        return view! { <div class="stack tight" inner_html=about></div> }.erased();
     }
     let said = match &row.probe {
         Some(probe) => {

@@ -1,6 +1,6 @@
 //! The form's state: the draft, what it reads as, what is wrong with it and where that is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
@@ -8,6 +8,7 @@ use measure::study::{FieldError, MAX_POINTS, PlannedPoint, StudySpec};
 use wasm_bindgen::JsCast;
 
 use super::draft::{ConfigurationDraft, Draft};
+use super::knob_form::unfold;
 use crate::ui::bind::Bind;
 
 /// The form holds no more configurations than a study can have points.
@@ -26,6 +27,8 @@ pub struct Form {
     pub plan: Memo<Vec<PlannedPoint>>,
     /// What the server refused, until it is mended or launched again.
     pub refused: RwSignal<Vec<FieldError>>,
+    /// What the server drew for engines and their knobs, by [`super::knob_form::drawn_key`].
+    pub drawn: StoredValue<BTreeMap<String, String>>,
     /// Sections that stand open.
     pub open: RwSignal<BTreeSet<&'static str>>,
     /// Ids of the controls that a person has left at least once.
@@ -36,7 +39,7 @@ pub struct Form {
 
 impl Form {
     /// A form that starts with `draft`.
-    pub fn new(draft: Draft) -> Self {
+    pub fn new(draft: Draft, drawn: BTreeMap<String, String>) -> Self {
         let draft = RwSignal::new(draft);
         let spec = memo(move || draft.with(Draft::read));
         Self {
@@ -47,6 +50,7 @@ impl Form {
             }),
             plan: memo(move || spec.with(|spec| spec.as_ref().map(plan).unwrap_or_default())),
             refused: RwSignal::default(),
+            drawn: StoredValue::new(drawn),
             open: RwSignal::default(),
             touched: RwSignal::default(),
             attempted: RwSignal::default(),
@@ -57,19 +61,21 @@ impl Form {
     /// once the control was left, or Launch pressed: nobody is scolded while typing.
     pub fn error(self, paths: &[&str]) -> Signal<Option<String>> {
         let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-        let id = paths.first().cloned().unwrap_or_default();
-        let find = move |errors: &Vec<FieldError>| {
+        memo(move || self.error_at(&paths)).into()
+    }
+
+    /// The same for a control that has no signal of its own.
+    pub fn error_at(self, paths: &[String]) -> Option<String> {
+        let find = |errors: &Vec<FieldError>| {
             let here = |error: &&FieldError| paths.iter().any(|path| covers(path, &error.field));
             errors.iter().find(here).map(|error| error.message.clone())
         };
-        let shown =
-            move || self.attempted.get() || self.touched.with(|touched| touched.contains(&id));
-        memo(move || {
-            self.refused
-                .with(&find)
-                .or_else(|| shown().then(|| self.errors.with(&find)).flatten())
-        })
-        .into()
+        let touched =
+            |touched: &BTreeSet<String>| paths.first().is_some_and(|id| touched.contains(id));
+        let shown = || self.attempted.get() || self.touched.with(touched);
+        self.refused
+            .with(find)
+            .or_else(|| shown().then(|| self.errors.with(find)).flatten())
     }
 
     /// Everything that is wrong, for the summary.
@@ -125,6 +131,7 @@ impl Form {
                 .get_element_by_id(&id)
                 .or_else(|| document().get_element_by_id(&summary_id(section)));
             if let Some(element) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+                unfold(&element);
                 // Focus fails only where the element left the page meanwhile.
                 let _ = element.focus();
             }
@@ -185,7 +192,7 @@ pub fn section_of(field: &str) -> &'static str {
         "workload" | "tokenizer" => "workload",
         "slo" => "slo",
         "levels" | "length" | "arrival" => "load",
-        "configurations" => "configurations",
+        "configurations" | "factorial" | "on_failure" => "configurations",
         _ => "more",
     }
 }

@@ -104,6 +104,9 @@ mod tests {
         typed.configurations.push(typed.next_variant());
         typed.configurations[2].other.url = "http://127.0.0.1:8001".into();
         typed.workload.output.sigma = "1.1".into();
+        typed.endpoint.hardware = "1x L4".into();
+        typed.configurations[1].set_knob("vllm", "max-num-seqs", "8".into());
+        typed.configurations[1].facts = "driver=580".into();
         assert_eq!(draft(&texts(&typed), Draft::default()), typed);
     }
 

@@ -7,10 +7,11 @@ use measure::study::{FieldError, PlannedPoint, StudySpec};
 
 use super::advice::{Advice, advise, pauses, total_ms};
 use super::form::{Form, section_of};
-use super::sentence::{engine_words, rate_unit};
+use super::sentence::{engines_words, rate_unit};
 use super::spoken::spoken;
 use crate::ui::badge::{Badge, SIMULATED};
 use crate::ui::format;
+use crate::words;
 
 /// The points of one configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,12 +42,15 @@ pub fn Plan(
     /// What went wrong with launching, where it belongs to no field.
     problem: Signal<Option<String>>,
 ) -> impl IntoView {
-    let engine = move || form.draft.with(engine_words);
+    let engine = move || form.draft.with(engines_words);
     let headline = move || {
         form.plan.with(|plan| match plan.len() {
             0 => "No plan yet".to_owned(),
-            1 => format!("1 point, {}", format::about(total_ms(plan))),
-            points => format!("{points} points, {}", format::about(total_ms(plan))),
+            points => format!(
+                "{}, {}",
+                words::count(points, "point"),
+                format::about(total_ms(plan))
+            ),
         })
     };
     let drawn = memo(move || {
@@ -102,9 +106,9 @@ fn lane(index: usize, lane: &Lane, unit: &'static str) -> impl IntoView + use<> 
         view! { <i style=style title=point_words(point, unit)></i> }
     };
     let label = format!(
-        "{}: {} points, {}",
+        "{}: {}, {}",
         lane.name,
-        lane.points.len(),
+        words::count(lane.points.len(), "point"),
         format::about(total_ms(&lane.points))
     );
     view! {

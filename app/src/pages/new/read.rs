@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use measure::arrival::Arrival;
 use measure::decimal::Decimal;
-use measure::knobs::{KnobValue, Knobs};
+use measure::knobs::Knobs;
 use measure::slo::Slo;
 use measure::study::{
     Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength, StudySpec,
@@ -18,7 +18,9 @@ use measure::study::{
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
-use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft, named};
+use super::draft::{
+    ConfigurationDraft, Draft, EndpointDraft, HARDWARE, LengthsDraft, WorkloadDraft, named,
+};
 
 impl TryFrom<&Draft> for StudySpec {
     type Error = Vec<FieldError>;
@@ -69,7 +71,7 @@ impl Draft {
         let model = self.endpoint.model.trim();
         let engine = match (self.is_simulated(), model) {
             (true, _) => self.preset.as_str(),
-            (false, "") => "engine",
+            (false, "") => self.endpoint.managed_name().unwrap_or("engine"),
             (false, model) => model,
         };
         let flipped = super::advice::flipped_knobs(self);
@@ -189,6 +191,8 @@ impl Reader {
             insecure: _,
             http2: _,
             proxy: _,
+            // Told by the configurations.
+            hardware: _,
         } = draft;
         let Some(url) = named(url) else {
             return self.refuse(field, "choose an engine, or add one by its URL");
@@ -292,39 +296,58 @@ impl Reader {
     ) -> Option<ConfigurationSpec> {
         let field = format!("configurations[{index}]");
         let name = draft.name.trim().to_owned();
-        if study.is_simulated() {
-            return Some(ConfigurationSpec {
-                name,
-                knobs: typed_knobs(&draft.knobs),
-                ..ConfigurationSpec::default()
-            });
-        }
-        let declared = self.pairs(
-            &format!("{field}.knobs"),
-            &draft.declared,
-            '=',
-            "name=value",
-        );
-        let turn = self.turn(&format!("{field}.turn"), draft);
-        let mut knobs = typed_knobs(&declared?);
-        if study.is_managed() {
-            knobs.extend(typed_knobs(&draft.knobs));
-        }
+        let knobs = self.knobs(&format!("{field}.knobs"), draft, study);
+        let declared = self.facts(&format!("{field}.declared"), draft, study);
+        let turn = if study.is_simulated() {
+            Some(Turn::AsIs)
+        } else {
+            self.turn(&format!("{field}.turn"), draft, study)
+        };
         Some(ConfigurationSpec {
             name,
-            knobs,
+            knobs: knobs?,
             turn: turn?,
-            ..ConfigurationSpec::default()
+            declared: declared?,
         })
     }
 
-    fn turn(&mut self, field: &str, draft: &ConfigurationDraft) -> Option<Turn> {
+    /// Knobs by their controls, and those declared where there are none, or besides.
+    fn knobs(&mut self, field: &str, draft: &ConfigurationDraft, study: &Draft) -> Option<Knobs> {
+        let engine = study.engine_of(draft);
+        let mut knobs = Knobs::new();
+        if engine != Some("") {
+            let declared = self.pairs(field, &draft.declared, '=', "name=value")?;
+            let declared = declared.iter();
+            knobs.extend(declared.map(|(knob, text)| (knob.clone(), text.as_str().into())));
+        }
+        let typed = engine.into_iter().flat_map(|engine| draft.typed(engine));
+        knobs.extend(typed.map(|(knob, text)| (knob.to_owned(), text.into())));
+        Some(knobs)
+    }
+
+    /// What a person knows of the configuration's engine.
+    fn facts(
+        &mut self,
+        field: &str,
+        draft: &ConfigurationDraft,
+        study: &Draft,
+    ) -> Option<BTreeMap<String, String>> {
+        let mut facts = self.pairs(field, &draft.facts, '=', "name=value")?;
+        let hardware = named(&study.endpoint_of(draft).hardware);
+        if let Some(hardware) = hardware.filter(|_| !study.is_simulated()) {
+            facts.entry(HARDWARE.to_owned()).or_insert(hardware);
+        }
+        Some(facts)
+    }
+
+    fn turn(&mut self, field: &str, draft: &ConfigurationDraft, study: &Draft) -> Option<Turn> {
         match draft.way.as_str() {
             "other_endpoint" => match draft.other.managed_name() {
                 Some(name) => Some(Turn::Managed { name: name.into() }),
                 None => self.endpoint(field, &draft.other).map(Turn::OtherEndpoint),
             },
-            "pause" => Some(Turn::Pause {
+            // An engine that the studio starts needs nobody.
+            "pause" if !study.is_managed() => Some(Turn::Pause {
                 instruction: draft.instruction.trim().to_owned(),
             }),
             _ => Some(Turn::AsIs),
@@ -336,14 +359,6 @@ impl Reader {
 pub fn words(text: &str) -> Vec<&str> {
     text.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == ';')
         .filter(|word| !word.is_empty())
-        .collect()
-}
-
-/// Knob values as typed; what is left empty keeps the engine's default.
-fn typed_knobs(texts: &BTreeMap<String, String>) -> Knobs {
-    let given = texts.iter().filter(|(_, text)| !text.trim().is_empty());
-    given
-        .map(|(knob, text)| (knob.clone(), KnobValue::from(text.as_str())))
         .collect()
 }
 

@@ -8,7 +8,7 @@ use measure::study::PlannedPoint;
 use measure::units::{Level, Nanos};
 
 use super::advice::flipped_knobs;
-use super::draft::Draft;
+use super::draft::{Draft, EndpointDraft};
 use super::form::{Form, summary_id};
 use super::read::words;
 use crate::ui::format;
@@ -131,7 +131,29 @@ pub fn engine_words(draft: &Draft) -> String {
     if draft.is_simulated() {
         return format!("simulator {}", draft.preset);
     }
-    let (model, url) = (draft.endpoint.model.trim(), draft.endpoint.url.trim());
+    endpoint_words(&draft.endpoint)
+}
+
+/// Every engine that the study holds, in words.
+pub fn engines_words(draft: &Draft) -> String {
+    if draft.is_simulated() {
+        return engine_words(draft);
+    }
+    let mut all: Vec<String> = Vec::new();
+    for configuration in &draft.configurations {
+        let words = endpoint_words(draft.endpoint_of(configuration));
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    listed(&all)
+}
+
+fn endpoint_words(endpoint: &EndpointDraft) -> String {
+    if let Some(name) = endpoint.managed_name() {
+        return format!("{name}, started by the studio");
+    }
+    let (model, url) = (endpoint.model.trim(), endpoint.url.trim());
     let host = url
         .split_once("://")
         .map_or(url, |(_, rest)| rest)
@@ -224,6 +246,7 @@ fn Bracket(form: Form, section: &'static str, text: Memo<String>) -> impl IntoVi
 
 #[cfg(test)]
 mod tests {
+    use super::super::draft::ConfigurationDraft;
     use super::*;
 
     #[test]
@@ -301,5 +324,18 @@ mod tests {
         assert_eq!(engine_words(&draft), "127.0.0.1:8000");
         draft.endpoint.model = "llama-8b".into();
         assert_eq!(engine_words(&draft), "llama-8b at 127.0.0.1:8000");
+        let mut variant = ConfigurationDraft {
+            way: "other_endpoint".into(),
+            ..ConfigurationDraft::default()
+        };
+        variant.other.url = "http://127.0.0.1:8001".into();
+        draft.configurations = vec![ConfigurationDraft::default(), variant];
+        assert_eq!(
+            engines_words(&draft),
+            "llama-8b at 127.0.0.1:8000 and 127.0.0.1:8001",
+            "both are held"
+        );
+        draft.endpoint = EndpointDraft::managed("llama");
+        assert_eq!(engine_words(&draft), "llama, started by the studio");
     }
 }

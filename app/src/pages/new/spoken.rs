@@ -20,13 +20,14 @@ fn plain(path: &str) -> String {
 }
 
 /// What the form calls its fields.
-const NAMES: [(&str, &str); 20] = [
+const NAMES: [(&str, &str); 21] = [
     ("name", "Name"),
     ("engine", "Engine"),
     ("engine.preset", "Preset"),
     ("engine.url", "Engine"),
     ("engine.model", "Model"),
     ("engine.headers", "Headers"),
+    ("engine.hardware", "Hardware"),
     ("levels", "Rates"),
     ("arrival", "Arrivals"),
     ("length", "Length of a point"),

@@ -253,11 +253,14 @@ fn dataset_options(
         let rows = row.kind.zip(row.rows);
         let rows = rows.map(|(kind, rows)| {
             let title = kind.trace().map(|trace| format!("{}, ", trace.title()));
+            let unit = match rows {
+                1 => kind.rows().trim_end_matches('s'),
+                _ => kind.rows(),
+            };
             format!(
-                "{}{} {}, ",
+                "{}{} {unit}, ",
                 title.unwrap_or_default(),
-                format::count(rows),
-                kind.rows()
+                format::count(rows)
             )
         });
         (
@@ -396,6 +399,12 @@ mod tests {
             options[2],
             ("b.json".to_owned(), "b.json (no such file here)".to_owned())
         );
+        let one = [DatasetRow {
+            rows: Some(1),
+            ..files[0].clone()
+        }];
+        let options = dataset_options(&one, |_| true, "");
+        assert_eq!(options[1].1, "a.json (1 conversation, 1.20\u{202f}MB)");
         let of = |takes: fn(DataKind) -> bool| dataset_options(&files, takes, "").len();
         assert_eq!(of(|_| true), 2);
         assert_eq!(of(|kind| kind == DataKind::Prompts), 1);

@@ -86,7 +86,7 @@ fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
     view! {
         <section class="underway" aria-label="Progress">
             <p class="row">
-                <strong>{shared(move || { let (done, all) = done.get(); format!("{done} of {all} points") })}</strong>
+                <strong>{shared(move || { let (done, all) = done.get(); format!("{done} of {}", words::count(all, "point")) })}</strong>
                 <span>{shared(move || now.get())}</span>
                 <span class="muted">{shared(move || page.underway.get().map(|(_, progress)| in_words(&progress)))}</span>
                 <span class="spring muted">{shared(move || left.get())}</span>

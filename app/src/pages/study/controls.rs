@@ -28,7 +28,11 @@ use crate::url_state::escape;
 use crate::words;
 
 /// Does something, says what happened, and reads the study anew.
-fn act(page: Page, said: &'static str, what: impl Future<Output = Answer<()>> + 'static) {
+pub(super) fn act(
+    page: Page,
+    said: &'static str,
+    what: impl Future<Output = Answer<()>> + 'static,
+) {
     let messages = toasts();
     spawn_local(async move {
         match what.await {

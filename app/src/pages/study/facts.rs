@@ -110,7 +110,10 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
         _ if certificates.is_empty() => return None,
         (0, 0) => (
             CLEAN,
-            format!("In all {all}: what was due was sent when it was due."),
+            match certificates.len() {
+                1 => "In its one point: what was due was sent when it was due.".into(),
+                _ => format!("In all {all}: what was due was sent when it was due."),
+            },
         ),
         (0, suspect) => (
             SUSPECT,
@@ -221,10 +224,12 @@ fn fact_row(name: &str, configurations: &[ConfigurationView]) -> Html {
         .clone()
         .zip(known.skip(1))
         .any(|(one, next)| one != next);
-    let cells: Html = facts
-        .into_iter()
-        .map(|fact| html!("<td>{}</td>", fact_words(fact)))
-        .collect();
+    let cell = |fact: Option<&Fact>| {
+        let known = fact.is_some_and(|it| it.source != Source::Unknown);
+        let class = if known { "" } else { "muted" };
+        html!(r#"<td class="{}">{}</td>"#, class, fact_words(fact))
+    };
+    let cells: Html = facts.into_iter().map(cell).collect();
     let class = if differs { "differs" } else { "" };
     html!(
         r#"<tr class="{}"><th scope="row">{}</th>{}</tr>"#,

@@ -192,12 +192,12 @@ fn rate(label: &str, value: Option<f64>, reason: &str) -> Html {
     html!(r#"<td class="num" data-label="{}">{}</td>"#, label, shown)
 }
 
-/// p50, p95, p99 of one metric. Above capacity they are marked: they grow with the length of the run.
+/// p50, p95, p99 of one metric. Above capacity they are marked: a direction, no value.
 fn latencies(metric: &str, distribution: &Distribution, above: Option<&str>) -> Html {
     let cell = |name: &str, estimate: &Option<Estimate>| {
         let mut detail = words::estimate_detail(estimate.as_ref(), distribution);
         if let Some(why) = above {
-            detail = format!("above capacity, grows with the length of the run: {why}; {detail}");
+            detail = format!("above capacity, a direction and no value: {why}; {detail}");
         }
         let value = |estimate: &Estimate| {
             let arrow = if above.is_some() { "↑ " } else { "" };

@@ -4,6 +4,7 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos_router::hooks::use_query_map;
 use measure::decimal;
 use measure::slo::{Bound, Metric, Slo};
 use measure::units::Nanos;
@@ -129,6 +130,7 @@ pub fn Promise(page: Page) -> impl IntoView {
         })
     });
     let tried = memo(move || page.state.with(|state| state.slo.is_some()));
+    let problem = RwSignal::new(asked_in_vain());
     let loading = memo(move || {
         let all = page.known.with(|study| finished(study).count());
         let have = page.tried.scores.with(|scores| {
@@ -148,9 +150,10 @@ pub fn Promise(page: Page) -> impl IntoView {
     view! {
         <section class="card panel" aria-labelledby="slo-heading">
             <h2 id="slo-heading">"SLO"</h2>
-            {shared(move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric /> }).collect_view().erased())}
-            <Attainment page />
-            <AsText page />
+            {shared(move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric problem /> }).collect_view().erased())}
+            <Attainment page problem />
+            <AsText page problem />
+            <p class="small problem" id="slo-problem" role="alert" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
             <p class="small muted" hidden=move || tried.get()>
                 "Drag the dashed line or change a number: every request is judged again here, nothing is measured again."
             </p>
@@ -168,73 +171,108 @@ pub fn Promise(page: Page) -> impl IntoView {
     .erased()
 }
 
+/// What is wrong with the SLO in the address, where one stands there that cannot be read.
+fn asked_in_vain() -> Option<String> {
+    let text = use_query_map().with_untracked(|query| query.get("slo"))?;
+    let wrong = text.parse::<Slo>().err().filter(|_| !text.is_empty())?;
+    Some(format!(
+        "The SLO in the address cannot be read: {wrong}. This is the study's own."
+    ))
+}
+
+/// The loosest bound, a day, in milliseconds.
+const LOOSEST: f64 = 86_400_000.0;
+
+/// Reads a number above 0 and at most `most`; else what is wrong, with the place.
+fn within(place: &str, text: &str, most: f64, unit: &str) -> Result<f64, String> {
+    decimal::parse(text)
+        .filter(|value| 0.0 < *value && *value <= most)
+        .ok_or_else(|| {
+            format!("{place}: must be a number above 0 and at most {most} {unit}, not “{text}”. The SLO stays as it was.")
+        })
+}
+
 /// One bound in milliseconds.
 #[component]
-fn BoundInput(page: Page, metric: Metric) -> impl IntoView {
-    let id = format!("bound-{}", crate::url_state::metric_key(metric));
-    let millis = memo(move || {
-        page.slo.with(|slo| {
-            slo.bounds
-                .iter()
-                .find(|bound| bound.metric == metric)
-                .map_or(0.0, |bound| bound.at_most.as_millis_f64())
-        })
+fn BoundInput(page: Page, metric: Metric, problem: RwSignal<Option<String>>) -> impl IntoView {
+    let bound = memo(move || {
+        page.slo
+            .with(|slo| slo.bounds.iter().find(|it| it.metric == metric).copied())
     });
-    let percentile = page.slo.with_untracked(|slo| {
-        slo.bounds
-            .iter()
-            .find(|bound| bound.metric == metric)
-            .and_then(|bound| bound.percentile)
-    });
-    let change = move |event| {
-        if let Some(millis) = decimal::parse(&event_target_value(&event))
-            .filter(|millis| 0.0 < *millis && millis.is_finite())
-        {
-            try_slo(
-                page,
-                page.slo
-                    .with_untracked(|slo| with_bound(slo, metric, millis)),
-            );
-        }
-    };
+    let millis = move || bound.get().map_or(0.0, |it| it.at_most.as_millis_f64());
+    let note = bound.get_untracked().and_then(|it| it.percentile);
     view! {
-        <div class="bound">
-            <label for=id.clone()>
-                {words::metric_name(metric)} " at most"
-                {percentile.map(|percentile| view! { <span class="muted small">{format!(" p{percentile}")}</span> })}
-            </label>
-            <span class="with-unit">
-                <input id=id type="number" inputmode="decimal" min="0.001" step="any" value=millis.get_untracked() prop:value=move || millis.get() on:change=change />
-                <span class="unit">"ms"</span>
-            </span>
-        </div>
+        <Number
+            id=format!("bound-{}", crate::url_state::metric_key(metric))
+            label=format!("{} at most", words::metric_name(metric))
+            note=note.map_or_else(String::new, |percentile| format!(" p{percentile}"))
+            unit="ms"
+            most=LOOSEST
+            value=memo(millis)
+            set=Callback::new(move |millis| try_slo(page, page.slo.with_untracked(|slo| with_bound(slo, metric, millis))))
+            problem
+        />
     }
     .erased()
 }
 
 /// The attainment target in percent.
 #[component]
-fn Attainment(page: Page) -> impl IntoView {
+fn Attainment(page: Page, problem: RwSignal<Option<String>>) -> impl IntoView {
     let percent = memo(move || page.slo.with(|slo| (slo.attainment * 1e6).round() / 1e4));
+    let set = move |percent: f64| {
+        let slo = page.slo.with_untracked(|slo| Slo {
+            attainment: percent / 100.0,
+            ..slo.clone()
+        });
+        try_slo(page, slo);
+    };
+    view! {
+        <Number id="attainment" label="Requests that must keep it" note="" unit="%" most=100.0 value=percent set=Callback::new(set) problem />
+    }
+    .erased()
+}
+
+/// A number of the SLO. What cannot be one is said, and stays in its field.
+#[component]
+fn Number(
+    #[prop(into)] id: String,
+    #[prop(into)] label: String,
+    #[prop(into)] note: String,
+    unit: &'static str,
+    most: f64,
+    value: Memo<f64>,
+    set: Callback<f64>,
+    problem: RwSignal<Option<String>>,
+) -> impl IntoView {
+    let wrong = RwSignal::new(false);
+    let place = label.clone();
     let change = move |event| {
-        if let Some(percent) = decimal::parse(&event_target_value(&event))
-            .filter(|percent| 0.0 < *percent && *percent <= 100.0)
-        {
-            try_slo(
-                page,
-                page.slo.with_untracked(|slo| Slo {
-                    attainment: percent / 100.0,
-                    ..slo.clone()
-                }),
-            );
+        let read = within(&place, &event_target_value(&event), most, unit);
+        wrong.set(read.is_err());
+        problem.set(read.as_ref().err().cloned());
+        if let Ok(value) = read {
+            set.run(value);
         }
     };
     view! {
         <div class="bound">
-            <label for="attainment">"Requests that must keep it"</label>
+            <label for=id.clone()>
+                {label} <span class="muted small">{note}</span>
+            </label>
             <span class="with-unit">
-                <input id="attainment" type="number" inputmode="decimal" min="0.1" max="100" step="any" value=percent.get_untracked() prop:value=move || percent.get() on:change=change />
-                <span class="unit">"%"</span>
+                <input
+                    id=id
+                    type="text"
+                    inputmode="decimal"
+                    autocomplete="off"
+                    aria-describedby="slo-problem"
+                    aria-invalid=move || wrong.get().to_string()
+                    value=value.get_untracked().to_string()
+                    prop:value=move || value.get().to_string()
+                    on:change=change
+                />
+                <span class="unit">{unit}</span>
             </span>
         </div>
     }
@@ -243,8 +281,7 @@ fn Attainment(page: Page) -> impl IntoView {
 
 /// The whole SLO as text: bounds can be added and taken away.
 #[component]
-fn AsText(page: Page) -> impl IntoView {
-    let problem = RwSignal::new(None::<String>);
+fn AsText(page: Page, problem: RwSignal<Option<String>>) -> impl IntoView {
     let text = memo(move || page.slo.with(Slo::to_string));
     let change = move |event| match event_target_value(&event).parse::<Slo>() {
         Ok(slo) => {
@@ -263,15 +300,38 @@ fn AsText(page: Page) -> impl IntoView {
                     type="text"
                     spellcheck="false"
                     autocomplete="off"
-                    aria-describedby="slo-text-error"
-                    aria-invalid=move || problem.with(Option::is_some).to_string()
+                    aria-describedby="slo-problem"
                     value=text.get_untracked()
                     prop:value=move || text.get()
                     on:change=change
                 />
-                <p class="error" id="slo-text-error" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
             </div>
         </details>
     }
     .erased()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_slo_has_is_an_error_that_names_its_place() {
+        assert_eq!(within("TTFT at most", "2.5", LOOSEST, "ms"), Ok(2.5));
+        for (text, most) in [
+            ("0", LOOSEST),
+            ("-1", LOOSEST),
+            ("", 100.0),
+            ("120", 100.0),
+            ("NaN", 100.0),
+            ("inf", 100.0),
+        ] {
+            let wrong = within("Requests that must keep it", text, most, "%").expect_err(text);
+            assert!(
+                wrong.starts_with("Requests that must keep it: must be"),
+                "{wrong}"
+            );
+            assert!(wrong.contains(&format!("“{text}”")), "{wrong}");
+        }
+    }
 }

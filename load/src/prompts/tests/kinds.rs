@@ -141,8 +141,8 @@ fn every_kind_of_workload_is_the_same_for_ever() {
         )
     });
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    4 ShareGPT-shaped sessions, lengths x 0.2, up to 3 turns: 18 requests, c0de5288fff1cd44
-    4 ShareGPT-shaped sessions, lengths x 0.2, up to 3 turns that carry the engine's own answers: 18 requests, c0de5288fff1cd44
+    4 ShareGPT-shaped sessions, lengths × 0.2, up to 3 turns: 18 requests, c0de5288fff1cd44
+    4 ShareGPT-shaped sessions, lengths × 0.2, up to 3 turns that carry the engine's own answers: 18 requests, c0de5288fff1cd44
     inf synthetic single requests, input uniform 5 to 50 tokens, output normal around 9 tokens (deviation 3, at most 20): 20 requests, 2c714f323c61bee3
     c=3 synthetic single requests, input log-normal around 20 tokens (sigma 0.5, at most 90), output as one of 3 observed, 3 to 8 tokens: 12 requests, 8f7207a3440a1d9c
     9 75 % of the requests share one of 3 prefixes of 40 tokens, then input 9 tokens each, output 4 tokens each: 18 requests, 6bb22d23d10b4f20

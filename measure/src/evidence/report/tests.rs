@@ -120,13 +120,22 @@ fn a_restart_and_an_address_of_several_engines_are_told() {
 fn a_percentile_stands_with_its_bounds_and_its_count() {
     let at = |lo, value, hi| Between { lo, value, hi };
     let all = [
-        at(0.01, 0.012, Some(0.025)),
+        at(0.01, 0.012, Some(0.015)),
         at(0.02, 0.02, Some(0.02)),
         at(10.0, 10.0, None),
     ];
     assert_eq!(
         percentile_words((all, 200), true),
-        "p50 12.0 ms (10.0 ms to 25.0 ms), p95 20.0 ms, p99 above 10.0 s, of 200"
+        "p50 12.0 ms (10.0 ms to 15.0 ms), p95 20.0 ms, p99 above 10.0 s, of 200"
+    );
+    let wide = [
+        at(0.0, 0.15, Some(0.3)),
+        at(0.0, 0.0, Some(0.0)),
+        at(0.3, 0.45, Some(0.5)),
+    ];
+    assert_eq!(
+        percentile_words((wide, 70), true),
+        "p50 between 0 ms and 300 ms, p95 0 ms, p99 450 ms (300 ms to 500 ms), of 70"
     );
 }
 

@@ -77,7 +77,7 @@ impl Promise {
 pub(super) fn above_capacity(capacity: &Capacity) -> Option<String> {
     match capacity {
         Capacity::Above { why } => Some(format!(
-            "Above capacity: {why}. Latencies grow with the length of such a run and are only a direction."
+            "Above capacity: {why}. Latencies of such a run are only a direction."
         )),
         Capacity::Within | Capacity::Unknown => None,
     }

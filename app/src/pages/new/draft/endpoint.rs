@@ -25,6 +25,8 @@ pub struct EndpointDraft {
     pub http2: String,
     /// The proxy; empty for none.
     pub proxy: String,
+    /// What it runs on, as a person knows it; empty where nobody says.
+    pub hardware: String,
 }
 
 /// What stands where an engine that the studio starts has no URL yet.
@@ -88,6 +90,7 @@ impl From<&Endpoint> for EndpointDraft {
             insecure: switch(*insecure),
             http2: switch(*http2),
             proxy: proxy.clone().unwrap_or_default(),
+            hardware: String::new(),
             headers: headers
                 .iter()
                 .map(|(name, value)| format!("{name}: {value}"))

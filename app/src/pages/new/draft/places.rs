@@ -26,6 +26,7 @@ impl EndpointDraft {
             insecure,
             http2,
             proxy,
+            hardware,
         } = self;
         let texts = [
             ("url", url),
@@ -38,6 +39,7 @@ impl EndpointDraft {
             ("insecure", insecure),
             ("http2", http2),
             ("proxy", proxy),
+            ("hardware", hardware),
         ];
         each_below(place, texts, show);
     }
@@ -118,6 +120,7 @@ impl ConfigurationDraft {
             name,
             knobs: _,
             declared,
+            facts,
             way,
             other,
             instruction,
@@ -125,6 +128,7 @@ impl ConfigurationDraft {
         let texts = [
             ("name", name),
             ("declared", declared),
+            ("facts", facts),
             ("way", way),
             ("instruction", instruction),
         ];

@@ -1,5 +1,6 @@
 //! A draft and a spec say the same; what cannot be read is an error at its field.
 
+use measure::knobs::KnobValue;
 use measure::study::Connection;
 
 use super::*;
@@ -157,6 +158,98 @@ fn every_way_and_every_workload_survives_the_form() {
             }
         }
     }
+}
+
+#[test]
+fn engines_that_the_studio_starts_survive_with_their_knobs_and_what_was_declared() {
+    let knobs = Knobs::from([
+        ("max-num-seqs".to_owned(), KnobValue::Whole(64)),
+        ("enforce-eager".to_owned(), KnobValue::Switch(true)),
+        (
+            "gpu-memory-utilization".to_owned(),
+            KnobValue::Fraction(0.8),
+        ),
+    ]);
+    let facts = |facts: &[(&str, &str)]| {
+        let facts = facts.iter();
+        facts
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    };
+    let turns = [
+        Turn::AsIs,
+        Turn::Managed {
+            name: "other".into(),
+        },
+        Turn::OtherEndpoint(endpoint("http://127.0.0.1:8001")),
+    ];
+    let configurations = turns.map(|turn| ConfigurationSpec {
+        name: format!("{turn:?}"),
+        knobs: knobs.clone(),
+        declared: match turn {
+            Turn::AsIs => facts(&[("hardware", "1x L4"), ("driver", "580.1")]),
+            _ => facts(&[("hardware", "8x H100")]),
+        },
+        turn,
+    });
+    let engine = EngineSpec::Managed {
+        name: "vllm".into(),
+    };
+    let mut whole = spec(engine, simulated().workload, configurations.to_vec());
+    (whole.on_failure, whole.factorial) = (OnFailure::Continue, true);
+    survives(&whole);
+    // Some say nothing of their hardware though others do.
+    whole.engine = EngineSpec::Endpoint(endpoint("http://127.0.0.1:8000"));
+    whole.configurations[2].declared.clear();
+    survives(&whole);
+}
+
+#[test]
+fn hardware_is_declared_of_every_configuration_on_its_engine() {
+    let configurations = ["one", "two"].map(|name| ConfigurationSpec {
+        name: name.into(),
+        ..ConfigurationSpec::default()
+    });
+    let engine = EngineSpec::Endpoint(endpoint("http://127.0.0.1:8000"));
+    let whole = spec(engine, simulated().workload, configurations.to_vec());
+    let mut draft = Draft::from(&whole);
+    draft.endpoint.hardware = " 1x L4 ".into();
+    draft.configurations[1].way = "other_endpoint".into();
+    draft.configurations[1].other = (&endpoint("http://127.0.0.1:8001")).into();
+    let read = |draft: &Draft| {
+        let spec = draft.read().expect("spec");
+        let of = |it: &ConfigurationSpec| it.declared.get("hardware").cloned();
+        spec.configurations.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        read(&draft),
+        [Some("1x L4".to_owned()), None],
+        "another engine is elsewhere"
+    );
+    draft.configurations[1].way = "as_is".into();
+    assert_eq!(read(&draft), vec![Some("1x L4".to_owned()); 2]);
+}
+
+#[test]
+fn knobs_reach_the_engine_they_were_typed_for() {
+    let mut draft = Draft::from(&simulated());
+    draft.configurations.truncate(1);
+    draft.engine = "endpoint".into();
+    draft.endpoint = EndpointDraft::managed("llama");
+    draft.configurations[0].set_knob("llama", "parallel", "4".into());
+    draft.configurations[0].set_knob("vllm", "max-num-seqs", "8".into());
+    let knobs = |draft: &Draft| draft.read().expect("spec").configurations[0].knobs.clone();
+    let only = |name: &str, value| Knobs::from([(name.to_owned(), KnobValue::Whole(value))]);
+    assert_eq!(knobs(&draft), only("parallel", 4));
+    draft.endpoint = EndpointDraft::managed("vllm");
+    assert_eq!(knobs(&draft), only("max-num-seqs", 8));
+    draft.configurations[0].way = "pause".into();
+    let spec = draft.read().expect("spec");
+    assert_eq!(
+        spec.configurations[0].turn,
+        Turn::AsIs,
+        "nobody has to restart it"
+    );
 }
 
 #[test]
