@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub(crate) struct Target {
     pub http2: bool,
     pub connect_timeout: Duration,
     pub kernel_time: bool,
+    /// Whether the other side closes connections that it said it keeps, as far as any thread has seen.
+    pub breaks_off: Arc<AtomicBool>,
 }
 
 /// Why there is no connection.

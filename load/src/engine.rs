@@ -199,6 +199,7 @@ fn target(route: &Url, options: &EngineOptions) -> Result<Target, EngineError> {
         http2: wire.http2,
         connect_timeout: options.connect_timeout,
         kernel_time: options.kernel_time,
+        breaks_off: Arc::default(),
     })
 }
 

@@ -101,6 +101,7 @@ impl Lane<'_> {
         let mut reading = Reading {
             lane: self,
             stream: Stream::new(api, keep_text, asked.output_tokens),
+            kept: false,
             sent: None,
         };
         self.gauges.sent();
@@ -118,6 +119,8 @@ impl Lane<'_> {
 struct Reading<'a> {
     lane: &'a Lane<'a>,
     stream: Stream,
+    /// Whether its connection had carried a request before, or stood ready for one.
+    kept: bool,
     sent: Option<Nanos>,
 }
 
@@ -128,6 +131,7 @@ impl Reading<'_> {
         let pool = self.lane.pool;
         let kept = pool.take().await;
         let fresh = kept.is_none();
+        self.kept = !fresh;
         let clock = self.lane.clock;
         let began = clock.now();
         let connecting = async {
@@ -186,6 +190,10 @@ impl Reading<'_> {
             },
             end = poll_fn(|cx| vigil.poll(cx, since)) => end,
         };
+        // It had been opened before, and nothing came.
+        if self.kept && matches!(end, End::Reset(_)) {
+            self.lane.pool.breaks_off();
+        }
         self.stream.end(self.lane.clock.now(), end);
         false
     }
@@ -270,7 +278,7 @@ async fn settle(pool: Rc<Pool>, mut link: Link) {
     let mut rest = Box::pin(async move {
         link.discard().await;
         if link.is_reusable().await {
-            pool.give_back(link);
+            pool.take_back(link);
         }
     });
     if tokio::time::timeout(SETTLE, &mut rest).await.is_err() {

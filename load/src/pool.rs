@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,6 +15,8 @@ use crate::link::Link;
 /// Idle connections are dropped after this: a little before the five seconds after which uvicorn closes them, so that
 /// no request is handed to a connection that is about to die.
 const IDLE: Duration = Duration::from_secs(4);
+/// A kept connection that ends before this was never kept.
+const KEPT: Duration = Duration::from_secs(1);
 /// Streams on one HTTP/2 connection: what servers commonly allow.
 pub(crate) const STREAMS: usize = 100;
 
@@ -60,10 +63,22 @@ impl Pool {
         }
         loop {
             let (mut link, since) = self.idle.borrow_mut().pop()?;
-            if since.elapsed() < IDLE && link.is_reusable().await {
+            if IDLE < since.elapsed() {
+                continue;
+            }
+            if link.is_reusable().await {
                 return Some(link);
             }
+            if since.elapsed() < KEPT {
+                self.breaks_off();
+            }
         }
+    }
+
+    /// The other side closed a connection that it had said it keeps. From now on each request has one of its own: the next
+    /// could be lost on its way to a connection that is being closed.
+    pub(crate) fn breaks_off(&self) {
+        self.target.breaks_off.store(true, Relaxed);
     }
 
     /// A new connection.
@@ -82,8 +97,15 @@ impl Pool {
         Ok(link)
     }
 
-    /// Takes a connection back for the next request.
-    pub(crate) fn give_back(&self, link: Link) {
+    /// Takes a connection back behind a request, for the next.
+    pub(crate) fn take_back(&self, link: Link) {
+        if !self.target.breaks_off.load(Relaxed) {
+            self.keep(link);
+        }
+    }
+
+    /// Keeps a connection for a request.
+    pub(crate) fn keep(&self, link: Link) {
         if !self.target.http2 {
             self.idle.borrow_mut().push((link, Instant::now()));
         }

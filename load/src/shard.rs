@@ -111,6 +111,7 @@ mod tests {
             http2: false,
             connect_timeout: Duration::from_secs(1),
             kernel_time: true,
+            breaks_off: Arc::default(),
         }
     }
 

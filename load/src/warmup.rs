@@ -60,7 +60,7 @@ async fn open(local: Rc<Local>, count: usize) -> (usize, Option<ConnectError>) {
     let mut why = None;
     for link in opened {
         match link {
-            Ok(link) => pool.give_back(link),
+            Ok(link) => pool.keep(link),
             Err(error) => why = graver(why, Some(error)),
         }
     }

@@ -21,6 +21,8 @@ pub struct Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Clean,
+    /// Closes the connection behind the whole response, without having said so.
+    Gone,
     /// Without the end of the body.
     Cut,
     Reset,
@@ -165,6 +167,10 @@ async fn answer(socket: &mut TcpStream, script: Script) -> bool {
     }
     match script.end {
         Ending::Clean => socket.write_all(b"0\r\n\r\n").await.is_ok(),
+        Ending::Gone => {
+            let _ = socket.write_all(b"0\r\n\r\n").await;
+            false
+        }
         Ending::Cut => false,
         Ending::Reset => {
             // Whatever was written should have been read by then.

@@ -424,6 +424,29 @@ async fn a_stop_is_prompt_and_leaves_a_record_for_everything() {
 }
 
 #[tokio::test]
+async fn connections_that_are_closed_unsaid_are_not_used_again() {
+    let server = Double::start(|_| Script {
+        end: Ending::Gone,
+        ..stream(2, MS(1), MS(1))
+    });
+    let engine = engine(&server);
+    let all = || PointPlan {
+        concurrency: Some(1),
+        ..plan(Discipline::ClosedLoop, &[0; 20], 1)
+    };
+    let lost = async |plan| {
+        let run = run_point(&engine, plan, Arc::new(()), CancellationToken::new());
+        let run = run.await.expect("a run");
+        run.records.iter().filter(|record| !record.is_ok()).count()
+    };
+    assert!(
+        lost(all()).await <= 1,
+        "what was on its way when it was found"
+    );
+    assert_eq!(lost(all()).await, 0, "the engine is known by then");
+}
+
+#[tokio::test]
 async fn a_stopped_closed_loop_has_no_record_of_slots_that_never_came() {
     let server = Double::start(|_| stream(200, MS(20), MS(20)));
     let stop = CancellationToken::new();
