@@ -25,19 +25,6 @@ pub enum Process {
 }
 
 impl Process {
-    /// Those that the bars are for.
-    pub const ALL: [Self; 9] = [
-        Self::Autoregressive(0.0),
-        Self::Autoregressive(0.5),
-        Self::Autoregressive(0.9),
-        Self::OneByOne(0.5),
-        Self::OneByOne(0.7),
-        Self::OneByOne(0.85),
-        Self::Slots(4, 0.5),
-        Self::Slots(4, 0.7),
-        Self::Slots(4, 0.85),
-    ];
-
     /// Its name in tables.
     pub fn name(self) -> String {
         match self {
