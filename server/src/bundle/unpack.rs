@@ -30,7 +30,11 @@ impl Unpacked {
 
 /// Unpacks a bundle to the disk of a folder, and looks at every part's size and SHA-256.
 pub fn unpack(file: impl Read, folder: &Path) -> Result<Unpacked, BundleError> {
-    let mut archive = tar::Archive::new(decoder(file)?);
+    unpack_within(file, folder, MOST_UNPACKED)
+}
+
+fn unpack_within(file: impl Read, folder: &Path, most: u64) -> Result<Unpacked, BundleError> {
+    let mut archive = tar::Archive::new(decoder(file, most)?);
     let mut spool = Spool::new(folder).map_err(BundleError::Disk)?;
     // Raw: a name is at most what its header holds, and nothing is read on behalf of another entry.
     let mut entries = archive.entries().map_err(broken)?.raw(true);
@@ -61,14 +65,14 @@ pub fn unpack(file: impl Read, folder: &Path) -> Result<Unpacked, BundleError> {
 
 /// What a bundle says of itself, without its parts.
 pub fn head(file: impl Read) -> Result<Manifest, BundleError> {
-    let mut archive = tar::Archive::new(decoder(file)?);
+    let mut archive = tar::Archive::new(decoder(file, MOST_JSON)?);
     let mut entries = archive.entries().map_err(not_a_bundle)?.raw(true);
     let first = entries.next().ok_or(BundleError::NotABundle)?;
     manifest(first.map_err(not_a_bundle)?)
 }
 
 /// What is inside the frame; it ends with an error before it becomes too much.
-fn decoder(file: impl Read) -> Result<Bounded<impl Read>, BundleError> {
+fn decoder(file: impl Read, most: u64) -> Result<Bounded<impl Read>, BundleError> {
     let mut file = BufReader::new(file);
     let begins = file.fill_buf().map_err(BundleError::Disk)?;
     if !begins.starts_with(&MAGIC) {
@@ -79,7 +83,7 @@ fn decoder(file: impl Read) -> Result<Bounded<impl Read>, BundleError> {
     frame.window_log_max(WINDOW).map_err(broken)?;
     Ok(Bounded {
         inner: frame,
-        left: MOST_UNPACKED,
+        left: most,
     })
 }
 
@@ -169,5 +173,58 @@ impl<R: Read> Read for Bounded<R> {
             .checked_sub(read as u64)
             .ok_or_else(|| io::Error::other(Bound))?;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::super::manifest::{FORMAT, VERSION};
+    use super::*;
+
+    /// A bundle without points, and so many zeros behind it.
+    fn bundle(zeros: u64) -> Vec<u8> {
+        let study = r#"{"id": "00000000-0000-0000-0000-000000000001", "name": "x", "spec": {}, "state": "finished", "problem": null,
+            "tags": [], "note": "", "simulated": true, "engine": "", "created_ms": 0, "dataset_sha256": null,
+            "tokenizer_sha256": null, "counted": null}"#;
+        let manifest = format!(
+            r#"{{"format": "{FORMAT}", "version": {VERSION}, "goodput": "0", "exported_ms": 0, "scope": "shown", "study": {study},
+            "configurations": [], "points": [], "unmeasured": 0, "starts": [], "parts": {{}}}}"#
+        );
+        let mut header = tar::Header::new_ustar();
+        header.set_path(NAME).expect("short");
+        header.set_size(manifest.len() as u64);
+        header.set_cksum();
+        let frame = zstd::Encoder::new(Vec::new(), 1).expect("a frame");
+        let mut archive = tar::Builder::new(frame);
+        archive
+            .append(&header, manifest.as_bytes())
+            .expect("appended");
+        let mut frame = archive.into_inner().expect("ended");
+        io::copy(&mut io::repeat(0).take(zeros), &mut frame).expect("zeros");
+        frame.flush().expect("flushed");
+        frame.finish().expect("finished")
+    }
+
+    #[test]
+    fn what_comes_out_is_bounded_whatever_is_packed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let most = 1 << 20;
+        let small = unpack_within(&bundle(0)[..], folder.path(), most);
+        assert_eq!(
+            small.map(|it| it.manifest.study.name).ok(),
+            Some("x".into())
+        );
+        let large = bundle(64 << 20);
+        assert!(large.len() < 1 << 16, "{} bytes", large.len());
+        let refused = unpack_within(&large[..], folder.path(), most);
+        let refused = refused.err().map(|error| error.to_string());
+        let word = "it unpacks to more than 2 GiB";
+        assert!(
+            refused.clone().is_some_and(|it| it.contains(word)),
+            "{refused:?}"
+        );
+        assert!(head(&large[..]).is_ok(), "what it says of itself is little");
     }
 }

@@ -1,7 +1,5 @@
 //! Files that are no bundles, or no longer: each is refused in one sentence, none takes room, none breaks anything.
 
-use std::io::{Read, Write};
-
 use server::bundle::{BundleError, Scope, check, unpack};
 use server::store::Store;
 use tests::bundles::{Loose, framed, header, packed};
@@ -207,7 +205,7 @@ async fn what_the_manifest_says_is_read_as_what_it_must_be() {
                 set("/points/0/configuration", 7.into())?,
                 "place of its own",
             ),
-            (set("/points/0/ordinal", 7_000.into())?, "is missing"),
+            (set("/points/0/ordinal", 7_000.into())?, "no part of one"),
             (set("/points/1/ordinal", 0.into())?, "place of its own"),
             (
                 set("/points/0/level", "quick".into())?,
@@ -233,41 +231,19 @@ async fn what_the_manifest_says_is_read_as_what_it_must_be() {
 }
 
 #[test]
-fn what_unpacks_to_too_much_is_left_before_it_does() -> anyhow::Result<()> {
+fn what_says_that_it_is_too_much_is_not_even_begun() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let zeros = |count: u64| std::io::repeat(0).take(count);
-    let bomb = |head: Vec<u8>| -> anyhow::Result<Vec<u8>> {
-        let mut frame = zstd::Encoder::new(Vec::new(), 1)?;
-        frame.write_all(&head)?;
-        std::io::copy(&mut zeros(3 << 30), &mut frame)?;
-        Ok(frame.finish()?)
-    };
-    // A manifest that says it has gigabytes, one that has them behind its end, and one with a longer name than a header holds.
-    let declared = bomb(header("manifest.json", 3 << 30, b'0').as_bytes().to_vec())?;
-    let mut long_name = header("././@LongLink", 1 << 30, b'L').as_bytes().to_vec();
-    long_name.extend_from_slice(b"x");
-    let named = bomb(long_name)?;
-    for (bytes, word) in [(declared, "too large"), (named, "no study bundle")] {
-        anyhow::ensure!(bytes.len() < 1 << 20, "{} bytes", bytes.len());
-        let said = unpack(&bytes[..], folder.path()).err();
+    // A manifest that says it has gigabytes, and one under a name that is longer than a header holds.
+    let declared = header("manifest.json", 3 << 30, b'0');
+    let named = header("././@LongLink", 3 << 30, b'L');
+    for (header, word) in [(declared, "too large"), (named, "no study bundle")] {
+        let mut archive = header.as_bytes().to_vec();
+        archive.resize(1 << 20, b'x');
+        let said = unpack(&framed(&archive)?[..], folder.path()).err();
         let said = said.map(|error| error.to_string()).unwrap_or_default();
         anyhow::ensure!(said.contains(word), "{said:?} lacks {word:?}");
     }
     Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn gigabytes_behind_the_end_are_not_waited_for() {
-    with_bundle(async |store, bytes| {
-        let archive = zstd::decode_all(&bytes[..])?;
-        let mut frame = zstd::Encoder::new(Vec::new(), 1)?;
-        frame.write_all(&archive)?;
-        std::io::copy(&mut std::io::repeat(0).take(3 << 30), &mut frame)?;
-        let said = said(&store, &frame.finish()?).await;
-        assert!(said.contains("more than 2 GiB"), "{said}");
-        Ok(())
-    })
-    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
