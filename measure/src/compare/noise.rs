@@ -1,0 +1,71 @@
+//! The noise between runs: what repeats of one comparison differ by, beyond what their requests explain.
+
+use super::Measured;
+use super::dependence::Spread;
+
+/// How much two runs of one and the same configuration differ, as history knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Standard deviation of ln(percentile) between runs.
+    pub deviation: f64,
+    /// Runs behind it, less one.
+    pub freedom: f64,
+}
+
+/// What repeats of one metric at several levels differ by beyond their requests, as a variance of a level's difference;
+/// `None` without repeats. A level counts as much as its requests are sure of it.
+///
+/// The moment estimate of DerSimonian and Laird (1986): s^2 / R is what repeats say of the variance of a mean of R, v what
+/// requests say; their weighted mean difference, at least nothing, is the excess.
+pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<Spread> {
+    let (mut weights, mut sum, mut scale, mut doubt) = (0.0, 0.0, 0.0, 0.0);
+    for level in levels {
+        let count = level.repeats.len() as f64;
+        if count < 2.0 {
+            continue;
+        }
+        let v = level.error().powi(2).max(1e-18);
+        let weight = (count - 1.0) / (v * v);
+        weights += weight;
+        sum += weight * (variance(&level.repeats) / count - v);
+        scale += weight * v;
+        doubt += (weight * v).powi(2) / (count - 1.0);
+    }
+    (0.0 < weights).then(|| Spread {
+        variance: (sum / weights).max(0.0),
+        freedom: scale * scale / doubt,
+    })
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)
+}
+
+impl Measured {
+    /// Widened by what repeats differ by, and to no less than what history knows of two means of so many runs.
+    pub fn widened(&mut self, excess: Option<Spread>, known: Option<Noise>) {
+        for error in [&mut self.below, &mut self.above] {
+            let mut spread = Spread {
+                variance: error.powi(2),
+                freedom: self.freedom,
+            };
+            if let Some(excess) = excess {
+                spread = spread.plus(excess);
+            }
+            let runs = self.repeats.len().max(1) as f64;
+            if let Some(known) = known {
+                let least = 2.0 * known.deviation.powi(2) / runs;
+                if spread.variance < least {
+                    spread = Spread {
+                        variance: least,
+                        freedom: known.freedom,
+                    };
+                }
+            }
+            *error = spread.variance.sqrt();
+            self.freedom = self.freedom.min(spread.freedom);
+        }
+    }
+}
