@@ -16,7 +16,7 @@ mod latency; // percentiles
 mod noise; // what differs between runs
 mod sessions; // the same sessions on both sides
 mod shares; // two shares against each other
-mod student; // few degrees of freedom
+pub(crate) mod student; // few degrees of freedom
 mod together; // all verdicts at once
 mod whole; // everything of a comparison
 

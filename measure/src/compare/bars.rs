@@ -73,5 +73,6 @@ fn bars_hold_on_few_studies() {
 #[test]
 #[ignore = "minutes; in release mode, by the bench of statistics"]
 fn bars_hold_on_a_thousand_studies() {
-    check(&rows(1000));
+    let count = std::env::var("STATISTICS_COUNT").ok();
+    check(&rows(count.and_then(|count| count.parse().ok()).unwrap_or(1000)));
 }

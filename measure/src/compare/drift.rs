@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::slo::Metric;
 
 use super::along::weighted;
+use super::noise::is_restless;
 use super::sessions::{Session, Sides};
 use super::together::Scale;
 use super::{Difference, LevelRuns, Measured, Run, Verdict, latency};
@@ -45,25 +46,35 @@ impl Drift {
     }
 }
 
-/// What became of the baseline's medians from its first half to its second.
+/// What became of medians from the first half of a side's runs to the second.
 pub(super) struct Halves {
+    /// Of the baseline, over all levels.
     found: Vec<(Metric, Measured)>,
+    /// Whether runs of one and the same configuration differ beyond what their requests explain.
+    pub restless: bool,
 }
 
 impl Halves {
     /// Halves by when runs started; of an odd number the middle one is left out.
     pub fn of(levels: &[LevelRuns<'_>]) -> Self {
-        let of = |metric: &Metric| {
-            let changes: Vec<Measured> = levels
+        let changes = |of: fn(&LevelRuns<'_>) -> Vec<Run<'_>>, metric: Metric| -> Vec<Measured> {
+            levels
                 .iter()
                 .filter(|level| level.no_latencies.is_none() && level.nothing.is_none())
-                .filter_map(|level| change(&level.baseline, *metric))
-                .collect();
-            Some((*metric, weighted(&changes)?))
+                .filter_map(|level| change(&of(level), metric))
+                .collect()
         };
-        Self {
-            found: WATCHED.iter().filter_map(of).collect(),
+        let mut halves = Self {
+            found: Vec::new(),
+            restless: false,
+        };
+        for metric in WATCHED {
+            let mut both = changes(|level| level.baseline.clone(), metric);
+            halves.found.extend(weighted(&both).map(|all| (metric, all)));
+            both.extend(changes(|level| level.candidate.clone(), metric));
+            halves.restless |= is_restless(&both);
         }
+        halves
     }
 
     /// What can be said of it.
@@ -114,7 +125,7 @@ impl Halves {
 
 fn change(baseline: &[Run<'_>], metric: Metric) -> Option<Measured> {
     let (first, second) = halves(baseline)?;
-    latency::of_halves(sessions(&first), sessions(&second), metric).ok()
+    latency::of_halves(sessions(&first), sessions(&second), metric, SURE).ok()
 }
 
 fn sessions<'a>(runs: &[&Run<'a>]) -> Vec<Vec<Session<'a>>> {

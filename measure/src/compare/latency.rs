@@ -12,23 +12,30 @@ use super::sessions::{Session, Sides};
 use super::shares::{self, ShareDifference, Tallies, Tally};
 use super::student::from_normal;
 
-/// Standard errors are read off at so many of them, where the interval's ends lie, not at the centre.
-const AT: f64 = 2.0;
 /// Logarithm of the largest factor looked at: 16.
 const FARTHEST: f64 = 2.77;
 
-/// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice.
-pub(super) fn measured(sides: &Sides<'_>, metric: Metric, p: f64) -> Result<Measured, String> {
+/// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. The errors are read off at `sure`
+/// of them, where the ends of the interval lie: the gaps between neighbouring latencies at the centre say less.
+pub(super) fn measured(
+    sides: &Sides<'_>,
+    metric: Metric,
+    p: f64,
+    sure: f64,
+) -> Result<Measured, String> {
     let from = Column::new(&sides.baseline, metric);
     let to = Column::new(&sides.candidate, metric);
     let (old, new) = (
-        from.judgeable("baseline", metric, p)?,
-        to.judgeable("candidate", metric, p)?,
+        from.judgeable("baseline", (metric, p), sure)?,
+        to.judgeable("candidate", (metric, p), sure)?,
     );
     let value = (new / old).ln();
     let test = |log: f64| difference(&from, &to, log, p, sides.paired);
     let freedom = test(value).spread.freedom;
-    let reach = |down: f64| reach(|by| down * test(value - down * by).z()) / from_normal(AT, freedom);
+    let reach = |down: f64| {
+        let end = reach(sure, |by| down * test(value - down * by).z());
+        end / from_normal(sure, freedom)
+    };
     Ok(Measured {
         value,
         below: reach(1.0),
@@ -45,13 +52,14 @@ pub(super) fn of_halves(
     first: Vec<Vec<Session<'_>>>,
     second: Vec<Vec<Session<'_>>>,
     metric: Metric,
+    sure: f64,
 ) -> Result<Measured, String> {
     let sides = Sides {
         baseline: first,
         candidate: second,
         paired: false,
     };
-    measured(&sides, metric, 50.0)
+    measured(&sides, metric, 50.0, sure)
 }
 
 /// How many more of the candidate's requests than of the baseline's, made `exp(log)` times as slow, lie above the percentile
@@ -67,16 +75,16 @@ fn difference(from: &Column, to: &Column, log: f64, p: f64, paired: bool) -> Sha
     }
 }
 
-/// How far out `z`, which grows with the distance, comes to [`AT`].
-fn reach(z: impl Fn(f64) -> f64) -> f64 {
+/// How far out `z`, which grows with the distance, comes to `sure`.
+fn reach(sure: f64, z: impl Fn(f64) -> f64) -> f64 {
     let (mut near, mut far) = (0.0, 0.01);
-    while z(far) < AT && far < FARTHEST {
+    while z(far) < sure && far < FARTHEST {
         near = far;
         far = (2.0 * far).min(FARTHEST);
     }
     for _ in 0..10 {
         let middle = (near + far) / 2.0;
-        if z(middle) < AT {
+        if z(middle) < sure {
             near = middle;
         } else {
             far = middle;
@@ -142,7 +150,7 @@ impl Column {
     }
 
     /// The percentile over everything, where there is enough data to judge it.
-    fn judgeable(&self, side: &str, metric: Metric, p: f64) -> Result<f64, String> {
+    fn judgeable(&self, side: &str, (metric, p): (Metric, f64), sure: f64) -> Result<f64, String> {
         let sample = Sample::new(self.in_order.clone());
         let (_, effective) = sample
             .estimate(p)
@@ -158,10 +166,10 @@ impl Column {
                 "The {side}'s {metric} p{p} is zero: it has no relative difference."
             ));
         }
-        let needed = needed_for(p);
+        let needed = needed_for(p).max(needed_beyond(p, sure));
         if effective < f64::from(needed) {
             return Err(format!(
-                "A p{p} needs {needed} independent requests; the {side}'s {} are worth {}.",
+                "A p{p} needs {needed} independent requests here; the {side}'s {} are worth {}.",
                 self.in_order.len(),
                 effective as u32
             ));
@@ -199,6 +207,13 @@ impl Column {
         };
         self.runs.iter().map(of).collect()
     }
+}
+
+/// How many requests each side needs so that a difference can be `sure` at all: were everything beyond the percentile of
+/// both on one side, k requests, it would be sure to k / sqrt(k + 2).
+fn needed_beyond(p: f64, sure: f64) -> u32 {
+    let beyond = 2.0 * (1.0 - p / 100.0).min(p / 100.0);
+    ((sure * sure + 2.0) / beyond).ceil() as u32
 }
 
 /// The difference of each repeat by itself.

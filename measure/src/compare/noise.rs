@@ -37,6 +37,19 @@ pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<S
     })
 }
 
+/// The normal deviate of 1 %.
+const ONE_IN_HUNDRED: f64 = 2.326_347_874_040_841;
+
+/// Whether changes from run to run are larger than their own errors explain: their squared sureness together, against
+/// chi-square by the cube root of Wilson and Hilferty (1931), at 1 %.
+pub(super) fn is_restless(changes: &[Measured]) -> bool {
+    let count = changes.len() as f64;
+    let squares: f64 = changes.iter().map(|one| one.sureness().powi(2)).sum();
+    let spread = 2.0 / (9.0 * count);
+    let z = ((squares / count).cbrt() - (1.0 - spread)) / spread.sqrt();
+    !changes.is_empty() && ONE_IN_HUNDRED < z
+}
+
 fn variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -44,8 +57,10 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 impl Measured {
-    /// Widened by what repeats differ by, and to no less than what history knows of two means of so many runs.
-    pub fn widened(&mut self, excess: Option<Spread>, known: Option<Noise>) {
+    /// Widened by what repeats differ by, and to no less than what history knows of two means of so many runs. On a `restless`
+    /// machine the errors are known no better than repeats tell them.
+    pub fn widened(&mut self, excess: Option<Spread>, known: Option<Noise>, restless: bool) {
+        let runs = self.repeats.len().max(1) as f64;
         for error in [&mut self.below, &mut self.above] {
             let mut spread = Spread {
                 variance: error.powi(2),
@@ -53,8 +68,13 @@ impl Measured {
             };
             if let Some(excess) = excess {
                 spread = spread.plus(excess);
+                if restless {
+                    spread.freedom = spread.freedom.min(excess.freedom);
+                }
             }
-            let runs = self.repeats.len().max(1) as f64;
+            if 1.0 < runs {
+                spread = spread.or_disagreeing(variance(&self.repeats) / runs, runs - 1.0);
+            }
             if let Some(known) = known {
                 let least = 2.0 * known.deviation.powi(2) / runs;
                 if spread.variance < least {
@@ -67,5 +87,16 @@ impl Measured {
             *error = spread.variance.sqrt();
             self.freedom = self.freedom.min(spread.freedom);
         }
+    }
+}
+
+impl Spread {
+    /// Where the repeats of this very difference disagree as they would once in a hundred times, only they say how sure it is.
+    fn or_disagreeing(self, variance: f64, freedom: f64) -> Self {
+        let often = freedom * (1.0 - 2.0 / (9.0 * freedom) + ONE_IN_HUNDRED * (2.0 / (9.0 * freedom)).sqrt()).powi(3);
+        if variance * freedom <= often * self.variance {
+            return self;
+        }
+        Self { variance, freedom }
     }
 }

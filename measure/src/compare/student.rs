@@ -5,7 +5,7 @@ const MANY: f64 = 1e6;
 
 /// The normal deviate that is as unlikely as `t` with so many degrees of freedom (Wallace 1959; from 4 degrees on within 3 %,
 /// and cautious below).
-pub(super) fn as_normal(t: f64, freedom: f64) -> f64 {
+pub(crate) fn as_normal(t: f64, freedom: f64) -> f64 {
     if MANY < freedom {
         return t;
     }
@@ -14,7 +14,7 @@ pub(super) fn as_normal(t: f64, freedom: f64) -> f64 {
 }
 
 /// The inverse of [`as_normal`].
-pub(super) fn from_normal(z: f64, freedom: f64) -> f64 {
+pub(crate) fn from_normal(z: f64, freedom: f64) -> f64 {
     if MANY < freedom {
         return z;
     }

@@ -28,13 +28,18 @@ pub(super) fn thresholds(all: &[&Measured]) -> Vec<f64> {
     let mut thresholds = vec![0.0; all.len()];
     let mut left = all.len();
     for at in order {
-        let threshold = -normal_quantile(ERROR / 2.0 / left as f64);
+        let threshold = first_threshold(left);
         thresholds[at] = threshold;
         if threshold < sureness[at] {
             left -= 1;
         }
     }
     thresholds
+}
+
+/// The first and largest of the thresholds for so many differences.
+pub(super) fn first_threshold(count: usize) -> f64 {
+    -normal_quantile(ERROR / 2.0 / count.max(1) as f64)
 }
 
 impl Measured {

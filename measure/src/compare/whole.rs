@@ -8,7 +8,7 @@ use super::along::{is_uneven, weighted};
 use super::drift::{Drift, Halves};
 use super::noise::excess;
 use super::sessions::Sides;
-use super::together::{Scale, thresholds};
+use super::together::{Scale, first_threshold, thresholds};
 use super::{
     Against, Along, Comparison, LevelRuns, Measured, Pooled, Verdict, attainment, latency, remark,
 };
@@ -20,7 +20,13 @@ const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 /// Every difference of every candidate against the baseline, each with its verdict; all of them together are wrong about
 /// configurations without a difference in at most 5 % of comparisons (Holm). A confounded candidate gets no verdict.
 pub fn compare_all(candidates: &[Against<'_>], slo: &Slo) -> Vec<Pooled> {
-    let gathered: Vec<Gathered> = candidates.iter().map(|it| Gathered::of(it, slo)).collect();
+    let levels = candidates.iter().map(|it| it.levels.len());
+    let most: usize = levels.map(|count| count + usize::from(1 < count)).sum();
+    let sure = first_threshold(most * Of::all().count());
+    let gathered: Vec<Gathered> = candidates
+        .iter()
+        .map(|it| Gathered::of(it, slo, sure))
+        .collect();
     let all: Vec<&Measured> = gathered.iter().flat_map(Gathered::measured).collect();
     let thresholds = thresholds(&all);
     let counted = all.len() as u32;
@@ -76,7 +82,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn of(against: &Against<'_>, slo: &Slo) -> Self {
+    fn of(against: &Against<'_>, slo: &Slo, sure: f64) -> Self {
         if matches!(against.comparability, Comparability::Confounded { .. }) {
             return Self::default();
         }
@@ -84,7 +90,7 @@ impl Gathered {
         let mut levels: Vec<AtLevel> = against
             .levels
             .iter()
-            .flat_map(|level| at_level(level, against.alike, slo))
+            .flat_map(|level| at_level(level, against.alike, slo, sure))
             .collect();
         widen(&mut levels, against, &halves);
         let repeats = |at: &AtLevel| at.found.as_ref().is_ok_and(|it| 1 < it.repeats.len());
@@ -171,7 +177,7 @@ fn remark_of(relative: f64, repeated: bool) -> Option<String> {
     remark(relative).filter(|_| !repeated || super::NOISE <= relative.abs())
 }
 
-fn at_level(level: &LevelRuns<'_>, alike: bool, slo: &Slo) -> Vec<AtLevel> {
+fn at_level(level: &LevelRuns<'_>, alike: bool, slo: &Slo, sure: f64) -> Vec<AtLevel> {
     let sides = match &level.nothing {
         Some(why) => Err(why.clone()),
         None => Sides::of(level, alike),
@@ -182,7 +188,7 @@ fn at_level(level: &LevelRuns<'_>, alike: bool, slo: &Slo) -> Vec<AtLevel> {
             Of::Attainment => Ok(attainment::measured(sides, slo)),
             Of::Latency(metric, p) => match &level.no_latencies {
                 Some(why) => Err(why.clone()),
-                None => latency::measured(sides, metric, p),
+                None => latency::measured(sides, metric, p, sure),
             },
         }
     };
@@ -209,7 +215,7 @@ fn widen(levels: &mut [AtLevel], against: &Against<'_>, halves: &Halves) {
                 *level == at.level && Of::Latency(*metric, *p) == of
             };
             let known = against.noise.iter().find(|(of, _)| known(of));
-            found.widened(excess, known.map(|(_, noise)| *noise));
+            found.widened(excess, known.map(|(_, noise)| *noise), halves.restless);
             if let Of::Latency(metric, _) = of {
                 found.bias = halves.bias(runs, metric);
             }

@@ -222,7 +222,11 @@ impl Study {
         let asked = Asked {
             sessions: self.sessions,
             rate: self.rates[level],
-            seed: if self.alike || !candidate { shared } else { own },
+            seed: if self.alike || !candidate {
+                shared
+            } else {
+                derive(own, &[0])
+            },
             own,
             slow: slow * if candidate { self.slow } else { 1.0 },
             pace: if candidate { self.pace } else { 1.0 },
