@@ -153,13 +153,8 @@ pub fn judge(before: &[Entry], new: Entry, figure: Figure, allowed: Option<f64>)
     let current = current(before);
     let runs = current.len() as u32;
     let Some(band) = band(&current).filter(|_| 0.0 < new.value) else {
-        let more = (FEWEST as u32).saturating_sub(runs);
         return Regression {
-            outcome: Outcome::Indeterminate {
-                why: format!(
-                    "{runs} runs of the same since the last change; {more} more would tell what two runs differ by"
-                ),
-            },
+            outcome: Outcome::Indeterminate { why: too_few(runs) },
             change: None,
             runs,
             improved: false,
@@ -176,6 +171,15 @@ pub fn judge(before: &[Entry], new: Entry, figure: Figure, allowed: Option<f64>)
         change: Some(change),
         runs,
         improved: most < 0.0,
+    }
+}
+
+fn too_few(runs: u32) -> String {
+    match (FEWEST as u32).checked_sub(runs) {
+        None | Some(0) => "the new run has no value".to_owned(),
+        Some(more) => format!(
+            "{runs} runs of the same since the last change; {more} more would tell what two runs differ by"
+        ),
     }
 }
 

@@ -6,8 +6,8 @@ use super::Measured;
 use super::sessions::{Session, Sides};
 use super::shares::{self, Tallies, Tally};
 
-/// Candidate - baseline in shares of requests, with its standard error.
-pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Measured {
+/// Candidate - baseline in shares of requests, with its standard error; why not, where the data do not suffice.
+pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String> {
     let lengths = |runs: &[Vec<Session<'_>>]| runs.iter().map(Vec::len).collect::<Vec<usize>>();
     let (from_runs, to_runs) = (lengths(&sides.baseline), lengths(&sides.candidate));
     let from = tallies(&sides.baseline, &from_runs, slo);
@@ -17,8 +17,9 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Measured {
     } else {
         shares::unpaired(&from, &to)
     };
+    found.spread.judgeable()?;
     let error = found.spread.variance.sqrt();
-    Measured {
+    Ok(Measured {
         value: found.value,
         below: error,
         above: error,
@@ -26,7 +27,7 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Measured {
         freedom: found.spread.freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to),
-    }
+    })
 }
 
 fn tallies<'a>(runs: &[Vec<Session<'_>>], lengths: &'a [usize], slo: &Slo) -> Tallies<'a> {
@@ -61,7 +62,11 @@ fn by_run(side: &Tallies<'_>) -> Vec<f64> {
     let of = |length: &usize| {
         let sessions = side.sessions[from..from + length].to_vec();
         from += length;
-        Tallies { sessions, runs: &[] }.share()
+        Tallies {
+            sessions,
+            runs: &[],
+        }
+        .share()
     };
     side.runs.iter().map(of).collect()
 }

@@ -74,5 +74,7 @@ fn bars_hold_on_few_studies() {
 #[ignore = "minutes; in release mode, by the bench of statistics"]
 fn bars_hold_on_a_thousand_studies() {
     let count = std::env::var("STATISTICS_COUNT").ok();
-    check(&rows(count.and_then(|count| count.parse().ok()).unwrap_or(1000)));
+    check(&rows(
+        count.and_then(|count| count.parse().ok()).unwrap_or(1000),
+    ));
 }

@@ -6,6 +6,8 @@ pub(super) struct Spread {
     pub variance: f64,
     /// Degrees of freedom behind it.
     pub freedom: f64,
+    /// Independent values that the least sample behind it is worth.
+    pub worth: f64,
 }
 
 impl Spread {
@@ -18,7 +20,11 @@ impl Spread {
         } else {
             self.freedom + other.freedom
         };
-        Self { variance, freedom }
+        Self {
+            variance,
+            freedom,
+            worth: self.worth.min(other.worth),
+        }
     }
 }
 
@@ -36,11 +42,13 @@ pub(super) fn of_sum(values: &[f64], runs: &[usize]) -> Spread {
         return Spread {
             variance: 0.0,
             freedom: (count - 1.0).max(1.0),
+            worth: count,
         };
     }
     let (time, lags) = correlation_time(&centred, runs, squares);
     let lost = (runs.len() as f64 * (2.0 * lags as f64 + 1.0) / count).min(0.5);
     Spread {
+        worth: count / time.max(1.0),
         variance: squares * time.max(1.0) / (1.0 - lost),
         freedom: (count / (lags as f64 + 1.0) - runs.len() as f64).max(1.0),
     }
@@ -175,27 +183,19 @@ mod tests {
 
     #[test]
     fn freedom_adds_as_welch_says() {
-        let (one, other) = (
-            Spread {
-                variance: 1.0,
-                freedom: 10.0,
-            },
-            Spread {
-                variance: 1.0,
-                freedom: 10.0,
-            },
-        );
+        let spread = |variance: f64, freedom: f64| Spread {
+            variance,
+            freedom,
+            worth: freedom,
+        };
+        let one = spread(1.0, 10.0);
         assert_eq!(
-            one.plus(other),
+            one.plus(spread(1.0, 10.0)),
             Spread {
-                variance: 2.0,
-                freedom: 20.0
+                worth: 10.0,
+                ..spread(2.0, 20.0)
             }
         );
-        let still = Spread {
-            variance: 0.0,
-            freedom: 5.0,
-        };
-        assert_eq!(one.plus(still), one);
+        assert_eq!(one.plus(spread(0.0, 50.0)), one);
     }
 }

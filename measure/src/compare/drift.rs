@@ -57,21 +57,16 @@ pub(super) struct Halves {
 impl Halves {
     /// Halves by when runs started; of an odd number the middle one is left out.
     pub fn of(levels: &[LevelRuns<'_>]) -> Self {
-        let changes = |of: fn(&LevelRuns<'_>) -> Vec<Run<'_>>, metric: Metric| -> Vec<Measured> {
-            levels
-                .iter()
-                .filter(|level| level.no_latencies.is_none() && level.nothing.is_none())
-                .filter_map(|level| change(&of(level), metric))
-                .collect()
-        };
         let mut halves = Self {
             found: Vec::new(),
             restless: false,
         };
         for metric in WATCHED {
-            let mut both = changes(|level| level.baseline.clone(), metric);
-            halves.found.extend(weighted(&both).map(|all| (metric, all)));
-            both.extend(changes(|level| level.candidate.clone(), metric));
+            let mut both = changes(levels, metric, |level| &level.baseline);
+            halves
+                .found
+                .extend(weighted(&both).map(|all| (metric, all)));
+            both.extend(changes(levels, metric, |level| &level.candidate));
             halves.restless |= is_restless(&both);
         }
         halves
@@ -123,8 +118,19 @@ impl Halves {
     }
 }
 
-fn change(baseline: &[Run<'_>], metric: Metric) -> Option<Measured> {
-    let (first, second) = halves(baseline)?;
+type Side = for<'r, 'a> fn(&'r LevelRuns<'a>) -> &'r [Run<'a>];
+
+/// One side's change at each level.
+fn changes(levels: &[LevelRuns<'_>], metric: Metric, side: Side) -> Vec<Measured> {
+    levels
+        .iter()
+        .filter(|level| level.no_latencies.is_none() && level.nothing.is_none())
+        .filter_map(|level| change(side(level), metric))
+        .collect()
+}
+
+fn change(runs: &[Run<'_>], metric: Metric) -> Option<Measured> {
+    let (first, second) = halves(runs)?;
     latency::of_halves(sessions(&first), sessions(&second), metric, SURE).ok()
 }
 

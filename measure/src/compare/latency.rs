@@ -31,7 +31,9 @@ pub(super) fn measured(
     );
     let value = (new / old).ln();
     let test = |log: f64| difference(&from, &to, log, p, sides.paired);
-    let freedom = test(value).spread.freedom;
+    let spread = test(value).spread;
+    let freedom = spread.freedom;
+    spread.judgeable()?;
     let reach = |down: f64| {
         let end = reach(sure, |by| down * test(value - down * by).z());
         end / from_normal(sure, freedom)
@@ -145,7 +147,10 @@ impl Column {
             ends,
             runs: runs.iter().map(Vec::len).collect(),
             sorted,
-            in_order: by_arrival.into_iter().map(|(.., latency)| latency).collect(),
+            in_order: by_arrival
+                .into_iter()
+                .map(|(.., latency)| latency)
+                .collect(),
         }
     }
 
@@ -222,7 +227,9 @@ fn repeats(from: &Column, to: &Column, p: f64) -> Vec<f64> {
         return Vec::new();
     }
     let pairs = from.by_run(p).into_iter().zip(to.by_run(p));
-    pairs.filter_map(|(old, new)| Some((new? / old?).ln())).collect()
+    pairs
+        .filter_map(|(old, new)| Some((new? / old?).ln()))
+        .collect()
 }
 
 /// A request's value; a failed one is infinite.

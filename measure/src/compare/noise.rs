@@ -16,7 +16,7 @@ pub struct Noise {
 /// `None` without repeats. A level counts as much as its requests are sure of it.
 ///
 /// The moment estimate of DerSimonian and Laird (1986): s^2 / R is what repeats say of the variance of a mean of R, v what
-/// requests say; their weighted mean difference, at least nothing, is the excess.
+/// requests say; their weighted mean difference is the excess. Within one standard error of nothing it is taken for nothing.
 pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<Spread> {
     let (mut weights, mut sum, mut scale, mut doubt) = (0.0, 0.0, 0.0, 0.0);
     for level in levels {
@@ -31,9 +31,13 @@ pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<S
         scale += weight * v;
         doubt += (weight * v).powi(2) / (count - 1.0);
     }
+    let (found, freedom) = (sum / weights, scale * scale / doubt);
+    // Without any excess, the estimate is within so much of nothing two times in three.
+    let chance = scale / weights * (2.0 / freedom).sqrt();
     (0.0 < weights).then(|| Spread {
-        variance: (sum / weights).max(0.0),
-        freedom: scale * scale / doubt,
+        variance: if chance < found { found } else { 0.0 },
+        freedom,
+        worth: f64::INFINITY,
     })
 }
 
@@ -65,6 +69,7 @@ impl Measured {
             let mut spread = Spread {
                 variance: error.powi(2),
                 freedom: self.freedom,
+                worth: f64::INFINITY,
             };
             if let Some(excess) = excess {
                 spread = spread.plus(excess);
@@ -81,6 +86,7 @@ impl Measured {
                     spread = Spread {
                         variance: least,
                         freedom: known.freedom,
+                        ..spread
                     };
                 }
             }
@@ -93,10 +99,16 @@ impl Measured {
 impl Spread {
     /// Where the repeats of this very difference disagree as they would once in a hundred times, only they say how sure it is.
     fn or_disagreeing(self, variance: f64, freedom: f64) -> Self {
-        let often = freedom * (1.0 - 2.0 / (9.0 * freedom) + ONE_IN_HUNDRED * (2.0 / (9.0 * freedom)).sqrt()).powi(3);
+        let often = freedom
+            * (1.0 - 2.0 / (9.0 * freedom) + ONE_IN_HUNDRED * (2.0 / (9.0 * freedom)).sqrt())
+                .powi(3);
         if variance * freedom <= often * self.variance {
             return self;
         }
-        Self { variance, freedom }
+        Self {
+            variance,
+            freedom,
+            ..self
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Two shares of requests against each other, session by session.
 
 use super::dependence::{Spread, of_sum};
+use super::sessions::FEWEST;
 use super::student::as_normal;
 
 /// Requests of a session that are of a kind, and all of them.
@@ -34,6 +35,19 @@ impl ShareDifference {
     }
 }
 
+impl Spread {
+    /// A series that is worth few sessions cannot even tell how few: its correlation time comes out too short.
+    pub fn judgeable(self) -> Result<(), String> {
+        if self.worth < FEWEST as f64 {
+            return Err(format!(
+                "Its sessions queue behind each other so much that they are worth {}; at least {FEWEST} are needed.",
+                self.worth as u32
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Tallies<'_> {
     pub fn share(&self) -> f64 {
         let sum = |of: fn(&Tally) -> u32| {
@@ -52,15 +66,6 @@ impl Tallies<'_> {
             .iter()
             .map(move |tally| (f64::from(tally.hits) - share * f64::from(tally.all)) / all)
     }
-
-    /// A session may always have gone the other way: shares of all or none are not perfectly sure (Agresti and Caffo 2000).
-    fn floor(&self) -> Spread {
-        let sessions = (self.sessions.len() as f64).max(1.0);
-        Spread {
-            variance: 1.0 / (sessions * sessions),
-            freedom: sessions,
-        }
-    }
 }
 
 /// Paired: session by session on both sides. What pairs share cancels out.
@@ -71,19 +76,26 @@ pub(super) fn paired(baseline: &Tallies<'_>, candidate: &Tallies<'_>) -> ShareDi
         .map(|(b, a)| b - a)
         .collect();
     let mut spread = of_sum(&parts, baseline.runs);
-    // As for the parts, twice: once for each side (Bonett and Price 2012).
-    spread.variance += 2.0 * baseline.floor().variance;
+    spread.variance = unsure(spread.variance, 1.0, baseline);
     ShareDifference {
         value: candidate.share() - baseline.share(),
         spread,
     }
 }
 
+/// A session may always have gone the other way: one more counts, half of it on each side, which makes k sessions that all
+/// changed one way as sure as the sign test does. Where hardly any changed, no less than the rule of three for 2.5 %.
+fn unsure(variance: f64, of: f64, side: &Tallies<'_>) -> f64 {
+    const THREE: f64 = 3.689 / 1.96;
+    let one = of / (side.sessions.len() as f64).max(1.0).powi(2);
+    (variance + one).max(THREE * THREE * one)
+}
+
 /// Two samples of their own.
 pub(super) fn unpaired(baseline: &Tallies<'_>, candidate: &Tallies<'_>) -> ShareDifference {
     let side = |side: &Tallies<'_>| {
         let mut spread = of_sum(&side.parts().collect::<Vec<_>>(), side.runs);
-        spread.variance += side.floor().variance;
+        spread.variance = unsure(spread.variance, 0.5, side);
         spread
     };
     ShareDifference {
@@ -113,8 +125,7 @@ mod tests {
         let all = tallies(&[1; 100], &runs);
         let found = paired(&all, &all);
         assert_eq!(found.value, 0.0);
-        // 1.96 * sqrt(2) / 100: near the 3.7 / 100 of the rule of three for 2.5 % on each side.
-        assert!((found.spread.variance.sqrt() - 0.01414).abs() < 1e-4);
+        assert!((1.96 * found.spread.variance.sqrt() - 0.0369).abs() < 1e-4);
     }
 
     #[test]
@@ -128,21 +139,33 @@ mod tests {
             .collect();
         let found = paired(&tallies(&before, &runs), &tallies(&after, &runs));
         assert!((found.value - 0.2).abs() < 1e-12);
-        let variance = 0.36 / 100.0 + 2e-4;
+        let variance = 0.36 / 100.0 + 1e-4;
         let ratio = found.spread.variance / variance;
         assert!((0.95..1.4).contains(&ratio), "{ratio}");
         assert!(2.5 < found.z());
     }
 
     #[test]
+    fn nine_changes_one_way_are_as_sure_as_the_sign_test_makes_them() {
+        let runs = [300];
+        let hits = |most: usize| -> Vec<u32> {
+            (0..300).map(|i| u32::from(i * 91 % 300 < most)).collect()
+        };
+        let z = paired(&tallies(&hits(0), &runs), &tallies(&hits(9), &runs)).z();
+        // 2 / 2^9 is 2.89 standard errors.
+        assert!((2.7..2.95).contains(&z), "{z}");
+    }
+
+    #[test]
     fn two_samples_add_their_variances() {
         let runs = [200];
         let scattered = |most: usize| -> Vec<u32> {
-            (0..200)
-                .map(|i| u32::from(i * 73 % 200 < most))
-                .collect()
+            (0..200).map(|i| u32::from(i * 73 % 200 < most)).collect()
         };
-        let found = unpaired(&tallies(&scattered(100), &runs), &tallies(&scattered(150), &runs));
+        let found = unpaired(
+            &tallies(&scattered(100), &runs),
+            &tallies(&scattered(150), &runs),
+        );
         assert!((found.value - 0.25).abs() < 1e-12);
         let variance = (0.25 + 0.1875) / 200.0;
         let ratio = found.spread.variance / variance;

@@ -128,7 +128,10 @@ fn the_same_point_twice_is_alike() {
         panic!("{comparison:?}")
     };
     // Even then a session might have gone the other way.
-    assert!(0.0 < smallest_seen && smallest_seen < 0.2, "{smallest_seen}");
+    assert!(
+        0.0 < smallest_seen && smallest_seen < 0.2,
+        "{smallest_seen}"
+    );
     assert_eq!(comparison.difference.map(|it| it.relative), Some(0.0));
 }
 
@@ -145,7 +148,10 @@ fn a_large_difference_asks_for_a_mistake_first() {
 #[test]
 fn a_percentile_beyond_the_sample_is_not_judged() {
     let comparison = compare(&point(100, 1, 1.0, 2), &point(100, 1, 0.5, 3), 99.0);
-    not_yet(&comparison.verdict, "independent requests here; the baseline's 100 are worth");
+    not_yet(
+        &comparison.verdict,
+        "independent requests here; the baseline's 100 are worth",
+    );
     assert_eq!(comparison.difference, None);
 }
 
@@ -306,7 +312,10 @@ fn on_a_drifting_machine_ceilings_must_lie_further_apart() {
     let verdict = |other| compare_ceilings_apart(one, other, 0.2).verdict;
     assert!(matches!(verdict(next), Verdict::NoDifference { .. }));
     assert_eq!(verdict(far), Verdict::Better);
-    assert_eq!(compare_ceilings_apart(far, one, 0.2).verdict, Verdict::Worse);
+    assert_eq!(
+        compare_ceilings_apart(far, one, 0.2).verdict,
+        Verdict::Worse
+    );
 }
 
 #[test]
@@ -314,7 +323,11 @@ fn a_verdict_of_brackets_is_whether_their_interval_excludes_no_difference() {
     // The upper end broke the SLO and is no ceiling itself, so an interval that ends at nothing excludes it.
     let ends = [1.0, 2.0, 3.0, 4.0, 6.0];
     let brackets = || {
-        let from = |lo: f64| ends.iter().filter(move |hi| lo < **hi).map(move |hi| bracket(lo, *hi));
+        let from = |lo: f64| {
+            ends.iter()
+                .filter(move |hi| lo < **hi)
+                .map(move |hi| bracket(lo, *hi))
+        };
         ends.into_iter().flat_map(from)
     };
     for (one, other) in brackets().flat_map(|one| brackets().map(move |other| (one, other))) {

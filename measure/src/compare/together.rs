@@ -5,8 +5,9 @@ use crate::quantile::normal_quantile;
 use super::student::{as_normal, from_normal};
 use super::{Difference, Measured, Verdict};
 
-/// Chance that any verdict of a page without a difference is better or worse.
-const ERROR: f64 = 0.05;
+/// Chance that any verdict of a page without a difference is better or worse. Ceilings have the fifth hundredth: they go by
+/// intervals of their own.
+const ERROR: f64 = 0.04;
 /// The normal deviate of 80 %: a difference of the smallest size that could have been seen is seen so often.
 const SEEN: f64 = 0.841_621_233_572_914_3;
 
@@ -19,8 +20,8 @@ pub(super) enum Scale {
     Share,
 }
 
-/// The normal deviates that each difference must exceed, by Holm's procedure (1979): the surest of m must be sure to 5 % / m,
-/// the next to 5 % / (m - 1), until one is not; that one's stands for all that follow.
+/// The normal deviates that each difference must exceed, by Holm's procedure (1979): the surest of m must be sure to 4 % / m,
+/// the next to 4 % / (m - 1), until one is not; that one's stands for all that follow.
 pub(super) fn thresholds(all: &[&Measured]) -> Vec<f64> {
     let sureness: Vec<f64> = all.iter().map(|one| one.sureness()).collect();
     let mut order: Vec<usize> = (0..all.len()).collect();
@@ -45,7 +46,11 @@ pub(super) fn first_threshold(count: usize) -> f64 {
 impl Measured {
     /// How many normal standard errors it is away from no difference.
     pub fn sureness(&self) -> f64 {
-        let error = if 0.0 < self.value { self.below } else { self.above };
+        let error = if 0.0 < self.value {
+            self.below
+        } else {
+            self.above
+        };
         let beyond = (self.value.abs() - self.bias).max(0.0);
         as_normal(beyond / error.max(f64::MIN_POSITIVE), self.freedom)
     }
@@ -78,8 +83,8 @@ impl Measured {
                 smallest_seen: self.smallest(scale, threshold),
             },
         };
-        let [relative, lo, hi] = [self.value, lo, hi]
-            .map(|value| scale.relative(value).clamp(-1.0, scale.most()));
+        let [relative, lo, hi] =
+            [self.value, lo, hi].map(|value| scale.relative(value).clamp(-1.0, scale.most()));
         let difference = Difference {
             relative,
             lo,
@@ -128,29 +133,30 @@ mod tests {
     fn check(values: &[f64], expected: &str) {
         let all: Vec<Measured> = values.iter().map(|value| at(*value)).collect();
         let all: Vec<&Measured> = all.iter().collect();
-        let letter = |(one, threshold): (&&Measured, f64)| match one.judged(Scale::Share, threshold).1 {
-            Verdict::Better => 'b',
-            Verdict::Worse => 'w',
-            _ => '-',
-        };
+        let letter =
+            |(one, threshold): (&&Measured, f64)| match one.judged(Scale::Share, threshold).1 {
+                Verdict::Better => 'b',
+                Verdict::Worse => 'w',
+                _ => '-',
+            };
         let said: String = all.iter().zip(thresholds(&all)).map(letter).collect();
         assert_eq!(said, expected);
     }
 
     #[test]
     fn one_alone_needs_two_standard_errors() {
-        check(&[1.95], "-");
-        check(&[1.97], "b");
-        check(&[-1.97], "w");
+        check(&[2.04], "-");
+        check(&[2.06], "b");
+        check(&[-2.06], "w");
     }
 
     #[test]
     fn many_need_more_each_and_fewer_once_some_are_found() {
-        // Holm's thresholds of three are 2.394, 2.241 and 1.960.
-        check(&[2.3, 0.0, 0.0], "---");
-        check(&[2.4, 2.3, 0.0], "bb-");
-        check(&[2.4, 2.2, 1.0], "b--");
-        check(&[-2.5, 2.3, 1.97], "wbb");
+        // Holm's thresholds of three are 2.475, 2.326 and 2.054.
+        check(&[2.4, 0.0, 0.0], "---");
+        check(&[2.5, 2.4, 0.0], "bb-");
+        check(&[2.5, 2.3, 1.0], "b--");
+        check(&[-2.6, 2.4, 2.1], "wbb");
         check(&[], "");
     }
 

@@ -135,11 +135,7 @@ impl Gathered {
                 }),
             }
         }
-        pooled.along = self
-            .along
-            .iter()
-            .map(|it| it.judged(thresholds))
-            .collect();
+        pooled.along = self.along.iter().map(|it| it.judged(thresholds)).collect();
         pooled
     }
 }
@@ -185,7 +181,7 @@ fn at_level(level: &LevelRuns<'_>, alike: bool, slo: &Slo, sure: f64) -> Vec<AtL
     let found = |of: Of| {
         let sides = sides.as_ref().map_err(Clone::clone)?;
         match of {
-            Of::Attainment => Ok(attainment::measured(sides, slo)),
+            Of::Attainment => attainment::measured(sides, slo),
             Of::Latency(metric, p) => match &level.no_latencies {
                 Some(why) => Err(why.clone()),
                 None => latency::measured(sides, metric, p, sure),

@@ -57,8 +57,8 @@ impl Band {
     /// run of fewer requests counts with its own error where that is larger than s.
     pub fn change(&self, new: Entry) -> Change {
         let value = new.value.ln() - self.centre;
-        let variance = self.deviation.powi(2) / (self.freedom + 1.0)
-            + self.deviation.max(new.error).powi(2);
+        let variance =
+            self.deviation.powi(2) / (self.freedom + 1.0) + self.deviation.max(new.error).powi(2);
         let (error, wide) = (variance.sqrt(), from_normal(OUTSIDE, self.freedom));
         Change {
             relative: value.exp_m1(),

@@ -87,7 +87,10 @@ fn a_regression_is_found_and_an_improvement_is_none() {
     let judged = judge(&before, entry(115.0, 30), LESS, None);
     assert_eq!(judged.outcome, Outcome::Fail);
     let change = judged.change.expect("a change");
-    assert!((change.relative - 0.15).abs() < 0.02 && 0.0 < change.lo, "{change:?}");
+    assert!(
+        (change.relative - 0.15).abs() < 0.02 && 0.0 < change.lo,
+        "{change:?}"
+    );
     assert_eq!(judged.runs, 20);
     let better = judge(&before, entry(85.0, 30), LESS, None);
     assert!(better.improved && better.outcome == Outcome::Pass);
@@ -111,16 +114,18 @@ fn too_few_runs_cannot_tell() {
     let Outcome::Indeterminate { why } = judged.outcome else {
         panic!("{judged:?}")
     };
-    assert!(why.starts_with("3 runs of the same since the last change; 2 more"), "{why}");
+    assert!(
+        why.starts_with("3 runs of the same since the last change; 2 more"),
+        "{why}"
+    );
 }
 
 #[test]
 fn what_is_allowed_must_be_visible() {
     let quiet = runs(&[(20, 100.0)], 0.004, 1);
     let noisy = runs(&[(20, 100.0)], 0.05, 1);
-    let outcome = |before: &[Entry], value: f64| {
-        judge(before, entry(value, 30), LESS, Some(0.05)).outcome
-    };
+    let outcome =
+        |before: &[Entry], value: f64| judge(before, entry(value, 30), LESS, Some(0.05)).outcome;
     assert_eq!(outcome(&quiet, 101.0), Outcome::Pass);
     assert_eq!(outcome(&quiet, 108.0), Outcome::Fail);
     let Outcome::Indeterminate { why } = outcome(&noisy, 101.0) else {
@@ -137,7 +142,10 @@ fn a_run_of_few_requests_is_no_surer_than_it_is() {
         ..entry(108.0, 30)
     };
     assert_eq!(judge(&before, short, LESS, None).outcome, Outcome::Pass);
-    assert_eq!(judge(&before, entry(108.0, 30), LESS, None).outcome, Outcome::Fail);
+    assert_eq!(
+        judge(&before, entry(108.0, 30), LESS, None).outcome,
+        Outcome::Fail
+    );
 }
 
 #[test]
@@ -165,13 +173,25 @@ fn facts(pairs: &[(&str, &str)]) -> Facts {
 fn versions_share_a_history_and_settings_do_not() {
     let level = Some(Level::Rate(Rate::try_from(8.0).expect("a rate")));
     let key = |pairs: &[(&str, &str)]| Key::of(&facts(pairs), level, LESS);
-    let one = key(&[("engine", "vllm"), ("version", "1"), ("hardware", ""), ("seen:tokens", "5")]);
+    let one = key(&[
+        ("engine", "vllm"),
+        ("version", "1"),
+        ("hardware", ""),
+        ("seen:tokens", "5"),
+    ]);
     let other = key(&[("engine", "vllm"), ("version", "2"), ("hardware", "")]);
     assert_eq!(one, other);
     assert_eq!(one.point, "8 tpot p50");
     assert_eq!(one.facts["hardware"], "unknown");
     assert_ne!(one, key(&[("engine", "vllm"), ("hardware", "H100")]));
-    assert_ne!(one, Key::of(&facts(&[("engine", "vllm"), ("hardware", "")]), level, Figure::Ceiling));
+    assert_ne!(
+        one,
+        Key::of(
+            &facts(&[("engine", "vllm"), ("hardware", "")]),
+            level,
+            Figure::Ceiling
+        )
+    );
 }
 
 #[test]

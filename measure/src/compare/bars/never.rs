@@ -42,12 +42,18 @@ fn confounded(seed: u64) -> Comparability {
         value: value.to_owned(),
         source,
     };
-    let names = MUST_BE_TOLD.into_iter().chain(["knob:a", "knob:b", "workload"]);
+    let names = MUST_BE_TOLD
+        .into_iter()
+        .chain(["knob:a", "knob:b", "workload"]);
     let one: Facts = names
         .map(|name| (name.to_owned(), fact("1", Source::Engine)))
         .collect();
     let mut other = one.clone();
-    let places: Vec<String> = one.keys().filter(|name| *name != "engine").cloned().collect();
+    let places: Vec<String> = one
+        .keys()
+        .filter(|name| *name != "engine")
+        .cloned()
+        .collect();
     let first = draws.below(places.len());
     let second = (first + 1 + draws.below(places.len() - 1)) % places.len();
     if draws.uniform() < 0.5 {

@@ -77,6 +77,11 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
             bar,
         ),
         (
+            "no difference: queue, 2 repeats, A B B A, steps of 2 % a point",
+            moving(Speed::Walking(0.02)),
+            bar,
+        ),
+        (
             "no difference: queue, 2 repeats, A B B A, steps of 5 % a point",
             moving(Speed::Walking(0.05)),
             bar,
@@ -90,7 +95,12 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
     cases
         .into_iter()
         .map(|(name, study, bar)| Row {
-            name: {if std::env::var("STATISTICS_DEBUG").is_ok() {println!("== {name}");} name},
+            name: {
+                if std::env::var("STATISTICS_DEBUG").is_ok() {
+                    println!("== {name}");
+                }
+                name
+            },
             count,
             figure: false_alarms(&study, count),
             bar,
@@ -106,7 +116,10 @@ fn false_alarms(study: &Study, count: u32) -> f64 {
         if std::env::var("STATISTICS_DEBUG").is_ok() {
             for it in &pooled.latencies {
                 if is_claim(&it.verdict) {
-                    println!("D {} {:?} {:?} {}", it.level, it.metric, it.percentile, seed);
+                    println!(
+                        "D {} {:?} {:?} {}",
+                        it.level, it.metric, it.percentile, seed
+                    );
                 }
             }
             for it in &pooled.attainment {

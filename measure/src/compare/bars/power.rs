@@ -1,7 +1,7 @@
 //! Differences that are there: how often they are found, and how often by one who knows the true standard error.
 
+use crate::compare::together::first_threshold;
 use crate::compare::{Difference, Pooled, Verdict};
-use crate::quantile::normal_quantile;
 use crate::slo::{Metric, Slo};
 
 use super::draws::{Engine, Study};
@@ -27,7 +27,11 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
         .enumerate()
         .flat_map(|(at, case)| {
             let (found, oracle) = shares(&case, count);
-            let bar = if at < 2 { Bar::AtLeast(LEAST) } else { Bar::None };
+            let bar = if at < 2 {
+                Bar::AtLeast(LEAST)
+            } else {
+                Bar::None
+            };
             [
                 Row {
                     name: case.found,
@@ -166,7 +170,7 @@ fn shares(case: &Case, count: u32) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
     let error = (squares / (values.len() - 1) as f64).sqrt();
-    let threshold = -normal_quantile(0.025 / f64::from(counted)) * error;
+    let threshold = first_threshold(counted as usize) * error;
     let oracle = values.iter().filter(|x| threshold < x.abs()).count();
     let share = |number: f64| number / f64::from(count);
     (share(f64::from(found)), share(oracle as f64))

@@ -36,7 +36,11 @@ fn repeats_that_agree_find_what_is_there() {
     let found = at(&pooled, Metric::Ttft, 50.0);
     assert_eq!(found.verdict, Verdict::Worse);
     assert_eq!(found.difference.map(|it| it.pairs), Some(600));
-    assert!(matches!(pooled.drift, Drift::Steady { .. }), "{:?}", pooled.drift);
+    assert!(
+        matches!(pooled.drift, Drift::Steady { .. }),
+        "{:?}",
+        pooled.drift
+    );
 }
 
 #[test]
@@ -44,8 +48,15 @@ fn repeats_that_disagree_say_that_nothing_is_sure() {
     // In one repeat a quarter slower, in the other a quarter faster.
     let made = runs([1.0, 1.25, 1.0, 0.8, 1.0, 1.25, 1.0, 0.8]);
     let pooled = pooled(levels(&made));
-    for one in pooled.latencies.iter().filter(|one| one.metric == Metric::Ttft) {
-        assert!(!matches!(one.verdict, Verdict::Better | Verdict::Worse), "{one:?}");
+    for one in pooled
+        .latencies
+        .iter()
+        .filter(|one| one.metric == Metric::Ttft)
+    {
+        assert!(
+            !matches!(one.verdict, Verdict::Better | Verdict::Worse),
+            "{one:?}"
+        );
     }
 }
 
@@ -58,7 +69,12 @@ fn a_drift_of_the_baseline_is_said_and_does_not_pass_for_a_difference() {
     };
     assert_eq!(metric, Metric::Ttft);
     assert!((change.relative - 0.3).abs() < 0.15, "{change:?}");
-    assert!(pooled.latencies.iter().all(|one| !matches!(one.verdict, Verdict::Better | Verdict::Worse)));
+    assert!(
+        pooled
+            .latencies
+            .iter()
+            .all(|one| !matches!(one.verdict, Verdict::Better | Verdict::Worse))
+    );
     assert!(0.3 < pooled.drift.apart());
 }
 
@@ -67,12 +83,20 @@ fn what_ran_after_all_of_the_baseline_may_be_its_drift() {
     let made = runs([1.0, 1.5, 1.3, 1.8, 1.0, 1.5, 1.3, 1.8]);
     let mut levels = levels(&made);
     for level in &mut levels {
-        for (run, at) in level.baseline.iter_mut().chain(&mut level.candidate).zip([0, 1, 2, 3]) {
+        for (run, at) in level
+            .baseline
+            .iter_mut()
+            .chain(&mut level.candidate)
+            .zip([0, 1, 2, 3])
+        {
             run.started_ms = at * 60_000;
         }
     }
     let found = at(&pooled(levels), Metric::Ttft, 50.0);
-    assert!(matches!(found.verdict, Verdict::NoDifference { .. }), "{found:?}");
+    assert!(
+        matches!(found.verdict, Verdict::NoDifference { .. }),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -108,7 +132,10 @@ fn the_more_is_compared_the_surer_each_must_be() {
         let all = vec![against(vec![once(&one, &other)]); candidates];
         let pooled = compare_all(&all, &slo()).remove(0);
         let difference = at(&pooled, Metric::Tpot, 50.0).difference;
-        (pooled.counted, difference.map(|it| it.hi - it.lo).expect("some"))
+        (
+            pooled.counted,
+            difference.map(|it| it.hi - it.lo).expect("some"),
+        )
     };
     let ((few, narrow), (many, wide)) = (wide(1), wide(7));
     assert_eq!(7 * few, many);
@@ -129,13 +156,21 @@ fn what_history_knows_of_runs_widens_a_single_one() {
     let sure = compare(&one, &other, 50.0);
     let unsure = at(&compare_all(&[noisy], &slo()).remove(0), Metric::Ttft, 50.0);
     assert_eq!(sure.verdict, Verdict::Worse);
-    assert!(matches!(unsure.verdict, Verdict::NoDifference { .. }), "{unsure:?}");
+    assert!(
+        matches!(unsure.verdict, Verdict::NoDifference { .. }),
+        "{unsure:?}"
+    );
     assert_eq!(unsure.remark, None);
 }
 
 #[test]
 fn a_confounded_pair_gets_nothing() {
-    let fact = |value: &str| Some(Fact { value: value.to_owned(), source: Source::Engine });
+    let fact = |value: &str| {
+        Some(Fact {
+            value: value.to_owned(),
+            source: Source::Engine,
+        })
+    };
     let differing = |name: &str| Differing {
         name: name.to_owned(),
         baseline: fact("1"),
@@ -150,7 +185,11 @@ fn a_confounded_pair_gets_nothing() {
         ..against(vec![once(&one, &other)])
     };
     let pooled = compare_all(&[candidate, against(vec![once(&one, &other)])], &slo());
-    assert!(pooled[0].latencies.is_empty() && pooled[0].attainment.is_empty() && pooled[0].along.is_empty());
+    assert!(
+        pooled[0].latencies.is_empty()
+            && pooled[0].attainment.is_empty()
+            && pooled[0].along.is_empty()
+    );
     assert!(!pooled[1].latencies.is_empty());
 }
 
@@ -163,7 +202,10 @@ fn levels_that_mean_nothing_say_why() {
     };
     let found = pooled(vec![level.clone()]);
     not_yet(&at(&found, Metric::Ttft, 50.0).verdict, "above capacity");
-    assert!(matches!(found.attainment[0].2, Verdict::NoDifference { .. }));
+    assert!(matches!(
+        found.attainment[0].2,
+        Verdict::NoDifference { .. }
+    ));
     let level = LevelRuns {
         nothing: Some("void".into()),
         ..level

@@ -24,7 +24,7 @@ pub(super) fn pairs(sides: &[Side], slo: &Slo) -> Vec<PairComparison> {
         .iter()
         .map(|candidate| comparability_of(baseline, candidate))
         .collect();
-    let against: Vec<Against<'_>> = candidates
+    let against = candidates
         .iter()
         .zip(&differing)
         .map(|(candidate, comparability)| Against {
@@ -32,9 +32,8 @@ pub(super) fn pairs(sides: &[Side], slo: &Slo) -> Vec<PairComparison> {
             alike: are_alike(baseline, comparability),
             levels: levels(baseline, candidate),
             noise: Vec::new(),
-        })
-        .collect();
-    let pooled = compare_all(&against, slo);
+        });
+    let pooled = compare_all(&against.collect::<Vec<_>>(), slo);
     let found = candidates.iter().zip(differing).zip(pooled);
     found
         .zip(1..)

@@ -5,10 +5,14 @@ use measure::compare::{Along, Difference, Drift, Pooled, Verdict};
 
 /// Along the curve, whether the machine drifted, and how many verdicts were judged together.
 pub(super) fn said(pooled: &Pooled) -> Vec<String> {
-    [along(&pooled.along), Some(drift(&pooled.drift)), together(pooled.counted)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        along(&pooled.along),
+        Some(drift(&pooled.drift)),
+        together(pooled.counted),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Medians and attainment, and whatever else is better or worse.
@@ -122,9 +126,15 @@ mod tests {
             said.contains("TPOT p50 +1.0\u{202f}% (−1.0 to +3.0), no difference we can see (smallest we could have seen: 6"),
             "{said}"
         );
-        assert!(said.contains("attainment +1.0 points (−1.0 to +3.0)"), "{said}");
+        assert!(
+            said.contains("attainment +1.0 points (−1.0 to +3.0)"),
+            "{said}"
+        );
         assert!(!said.contains("p99"), "{said}");
-        assert!(said.contains("from 4.1 % on it would have been seen"), "{said}");
+        assert!(
+            said.contains("from 4.1 % on it would have been seen"),
+            "{said}"
+        );
         assert!(said.contains("28 differences"), "{said}");
     }
 
@@ -134,6 +144,9 @@ mod tests {
             metric: Metric::Ttft,
             change: difference(0.12),
         });
-        assert!(said.contains("TTFT p50 changed by +12\u{202f}% (+10 to +14)"), "{said}");
+        assert!(
+            said.contains("TTFT p50 changed by +12\u{202f}% (+10 to +14)"),
+            "{said}"
+        );
     }
 }
