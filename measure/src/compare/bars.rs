@@ -1,7 +1,7 @@
 //! What the verdicts promise, tried on many studies whose truth is known.
 //!
 //! `rows(count)` tries everything on so many studies each; ordinary tests take few and allow for chance, the ignored one takes
-//! a thousand and prints the table:
+//! a thousand (or as many as `STATISTICS_COUNT` says) and prints the table, name, count, figure and bar between tabs:
 //! `cargo test --release -p measure -- --ignored --nocapture compare::bars`.
 
 mod draws; // runs of engines that are not there

@@ -95,12 +95,7 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
     cases
         .into_iter()
         .map(|(name, study, bar)| Row {
-            name: {
-                if std::env::var("STATISTICS_DEBUG").is_ok() {
-                    println!("== {name}");
-                }
-                name
-            },
+            name,
             count,
             figure: false_alarms(&study, count),
             bar,
@@ -113,29 +108,6 @@ fn false_alarms(study: &Study, count: u32) -> f64 {
     let alarms = (0..u64::from(count)).filter(|seed| {
         let made = study.make(1_000_000 + seed);
         let pooled = compared(study, &made, &slo);
-        if std::env::var("STATISTICS_DEBUG").is_ok() {
-            for it in &pooled.latencies {
-                if is_claim(&it.verdict) {
-                    println!(
-                        "D {} {:?} {:?} {}",
-                        it.level, it.metric, it.percentile, seed
-                    );
-                }
-            }
-            for it in &pooled.attainment {
-                if is_claim(&it.2) {
-                    println!("D {} attainment {}", it.0, seed);
-                }
-            }
-            for it in &pooled.along {
-                if is_claim(&it.verdict) {
-                    println!("D along {:?} {:?} {}", it.metric, it.percentile, seed);
-                }
-            }
-            if is_claim(&ceilings(study, &made, &slo, &pooled.drift).verdict) {
-                println!("D ceiling {seed}");
-            }
-        }
         any(&pooled) || is_claim(&ceilings(study, &made, &slo, &pooled.drift).verdict)
     });
     alarms.count() as f64 / f64::from(count)
