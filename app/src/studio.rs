@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use measure::certificate::Certificate;
-use measure::compare::{CeilingComparison, Comparison, Difference, Verdict};
+use measure::compare::{Along, CeilingComparison, Comparison, Difference, Drift, Verdict};
 use measure::curve::Ceiling;
 use measure::evidence::Evidence;
 use measure::knobs::{Comparability, Facts};
@@ -530,6 +530,18 @@ pub struct PairComparison {
     pub latencies: Vec<Comparison>,
     /// Attainment at each level that both have.
     pub attainment: Vec<(Level, Option<Difference>, Verdict)>,
+    /// The same along the curve; only the server knows of it, pages show [`PairComparison::said`].
+    #[serde(default, skip_deserializing)]
+    pub along: Vec<Along>,
+    /// Whether the baseline itself changed; as above. `None` when the verdict is withheld.
+    #[serde(default, skip_deserializing)]
+    pub drift: Option<Drift>,
+    /// How many differences of the page were judged together; as above.
+    #[serde(default, skip_deserializing)]
+    pub together: u32,
+    /// What was found along the curve, of drift, and how surely, in words.
+    #[serde(default)]
+    pub said: Vec<String>,
 }
 
 /// The compare page.

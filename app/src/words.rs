@@ -87,9 +87,13 @@ pub fn signed_percent(relative: f64) -> String {
     format!("{}\u{202f}%", signed(relative * 100.0, digits))
 }
 
-/// A difference with its interval: `+31 % (+24 to +38)`.
+/// A difference with its interval: `+31 % (+24 to +38)`. Brackets of ceilings that meet end at nothing, and their ceilings differ
+/// all the same: the rate at which one ends is no ceiling itself.
 pub fn difference(difference: &Difference) -> String {
-    let bare = |value: f64| {
+    let end = |value: f64, open: &str| {
+        if value == 0.0 && difference.pairs == 0 {
+            return open.to_owned();
+        }
         signed_percent(value)
             .trim_end_matches("\u{202f}%")
             .to_owned()
@@ -97,8 +101,8 @@ pub fn difference(difference: &Difference) -> String {
     format!(
         "{} ({} to {})",
         signed_percent(difference.relative),
-        bare(difference.lo),
-        bare(difference.hi)
+        end(difference.lo, "above 0"),
+        end(difference.hi, "below 0")
     )
 }
 

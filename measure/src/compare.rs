@@ -2,14 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::Ceiling;
+use crate::knobs::Comparability;
 use crate::score::Score;
-use crate::slo::{Metric, Slo};
-use crate::units::{Level, three_digits};
+use crate::slo::Metric;
+use crate::units::Level;
 
+mod along; // levels of a curve taken together
 mod attainment; // shares of good requests
+mod ceilings; // brackets of rates
+mod dependence; // requests that queue behind each other
+mod drift; // a machine that changes meanwhile
 mod latency; // percentiles
-mod pairs; // the same sessions on both sides
+mod noise; // what differs between runs
+mod sessions; // the same sessions on both sides
+mod shares; // two shares against each other
+pub(crate) mod student; // few degrees of freedom
+mod together; // all verdicts at once
+mod whole; // everything of a comparison
+
+pub use ceilings::{compare_ceilings, compare_ceilings_apart};
+pub use drift::Drift;
+pub use noise::Noise;
+pub use whole::compare_all;
 
 /// What can be said of a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +39,8 @@ pub enum Verdict {
     Worse,
     /// The interval includes no difference.
     NoDifference {
-        /// The smallest relative difference that could have been seen.
+        /// The smallest relative difference that could have been seen: of this size four in five are found. For ceilings,
+        /// beyond this none could hide.
         smallest_seen: f64,
     },
     /// The data do not suffice; why, for people.
@@ -35,7 +50,8 @@ pub enum Verdict {
     },
 }
 
-/// A relative difference, candidate / baseline - 1, with its 95 % interval.
+/// A relative difference, candidate / baseline - 1 (of attainment, the difference of shares), with the interval that its
+/// verdict goes by: so wide that all verdicts of a comparison together are wrong in at most 5 % of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// The difference.
@@ -44,7 +60,7 @@ pub struct Difference {
     pub lo: f64,
     /// Upper end.
     pub hi: f64,
-    /// Pairs of sessions behind it.
+    /// Pairs of sessions behind it; 0 for two samples, and for ceilings.
     pub pairs: u32,
 }
 
@@ -70,160 +86,100 @@ pub struct Comparison {
 pub struct CeilingComparison {
     /// Candidate over baseline - 1, with the bounds that the brackets give.
     pub difference: Option<Difference>,
-    /// Better where the brackets do not touch, else not yet judged.
+    /// Better or worse where the brackets do not overlap, no difference where they do, not yet judged where one is open.
     pub verdict: Verdict,
     /// As in [`Comparison`].
     pub remark: Option<String>,
 }
 
-/// Baseline against candidate at one level: paired by session, moving-block bootstrap over sessions in order of arrival.
-/// Better means lower latency.
-pub fn compare_points(
-    baseline: &[Score],
-    candidate: &[Score],
-    level: Level,
-    metric: Metric,
-    percentile: f64,
-    seed: u64,
-) -> Comparison {
-    let (difference, verdict) =
-        match latency::difference(baseline, candidate, metric, percentile, seed) {
-            Ok(difference) => (Some(difference), verdict(difference, Wanted::Less)),
-            Err(why) => (None, Verdict::NotYetJudged { why }),
-        };
-    let remark = difference.and_then(|difference| remark(difference.relative));
-    Comparison {
-        level,
-        metric,
-        percentile,
-        difference,
-        verdict,
-        remark,
-    }
+/// One metric over all levels that both have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Along {
+    /// The metric; `None` for attainment.
+    pub metric: Option<Metric>,
+    /// Its percentile; `None` for attainment.
+    pub percentile: Option<f64>,
+    /// Levels that have it.
+    pub levels: u32,
+    /// The mean difference over the levels, each counting as much as it is sure.
+    pub difference: Difference,
+    /// What can be said of it.
+    pub verdict: Verdict,
+    /// The levels differ from that mean beyond chance.
+    pub uneven: bool,
 }
 
-/// The difference in attainment (percentage points / 100, in `relative`) at one level, paired by session.
-pub fn compare_attainment(
-    baseline: &[Score],
-    candidate: &[Score],
-    slo: &Slo,
-    seed: u64,
-) -> (Option<Difference>, Verdict) {
-    match attainment::difference(baseline, candidate, slo, seed) {
-        Ok(difference) => (Some(difference), verdict(difference, Wanted::More)),
-        Err(why) => (None, Verdict::NotYetJudged { why }),
-    }
+/// One run of a level: a repeat.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Which repeat; the same on both sides had the same arrivals and prompts.
+    pub repeat: u32,
+    /// When it started, in milliseconds on a clock that both sides share.
+    pub started_ms: i64,
+    /// Its requests.
+    pub scores: &'a [Score],
 }
 
-/// Two ceilings against each other. They differ for sure when one surely keeps the SLO where the other surely breaks it.
-pub fn compare_ceilings(baseline: Ceiling, candidate: Ceiling) -> CeilingComparison {
-    let (from, to) = (ends(baseline), ends(candidate));
-    let difference = bracketed(baseline, candidate);
-    let verdict = match (from, to) {
-        ((_, Some(baseline_hi)), (Some(candidate_lo), _)) if baseline_hi <= candidate_lo => {
-            Verdict::Better
-        }
-        ((Some(baseline_lo), _), (_, Some(candidate_hi))) if candidate_hi <= baseline_lo => {
-            Verdict::Worse
-        }
-        _ if baseline == Ceiling::Ramped || candidate == Ceiling::Ramped => Verdict::NotYetJudged {
-            why: "points of a ramp have no ceiling; measure at steady rates".into(),
-        },
-        _ => Verdict::NotYetJudged {
-            why: overlap(from, to),
-        },
-    };
-    CeilingComparison {
-        difference,
-        verdict,
-        remark: difference.and_then(|difference| remark(difference.relative)),
-    }
+/// One level of both sides.
+#[derive(Clone, Debug)]
+pub struct LevelRuns<'a> {
+    /// The level.
+    pub level: Level,
+    /// The baseline's runs.
+    pub baseline: Vec<Run<'a>>,
+    /// The candidate's runs.
+    pub candidate: Vec<Run<'a>>,
+    /// Why its latencies mean nothing, where they do not (above capacity).
+    pub no_latencies: Option<String>,
+    /// Why it tells nothing at all, where it does not (void).
+    pub nothing: Option<String>,
 }
 
-/// Rates that a ceiling surely lies above and below.
-fn ends(ceiling: Ceiling) -> (Option<f64>, Option<f64>) {
-    match ceiling {
-        Ceiling::Bracket { lo, hi, .. } => (Some(lo), Some(hi)),
-        Ceiling::AtLeast { lo } => (Some(lo), None),
-        Ceiling::NoneKept { hi } => (None, Some(hi)),
-        // Ends that contradict each other are no ends.
-        Ceiling::Unresolved {
-            lo: Some(lo),
-            hi: Some(hi),
-        } if hi <= lo => (None, None),
-        Ceiling::Unresolved { lo, hi } => (lo, hi),
-        Ceiling::Ramped => (None, None),
-    }
+/// One candidate against the baseline.
+#[derive(Clone, Debug)]
+pub struct Against<'a> {
+    /// What differs. Where more does than one thing, there is no verdict.
+    pub comparability: &'a Comparability,
+    /// Whether both sides were asked the same: prompts and schedule from one seed, and no answers of the engine's own in them.
+    pub alike: bool,
+    /// The levels that both have.
+    pub levels: Vec<LevelRuns<'a>>,
+    /// What history knows of the noise between runs, a level, a metric and a percentile each.
+    pub noise: Vec<((Level, Metric, f64), Noise)>,
 }
 
-fn bracketed(baseline: Ceiling, candidate: Ceiling) -> Option<Difference> {
-    let (
-        Ceiling::Bracket {
-            value: from,
-            lo: from_lo,
-            hi: from_hi,
-        },
-        Ceiling::Bracket {
-            value: to,
-            lo: to_lo,
-            hi: to_hi,
-        },
-    ) = (baseline, candidate)
-    else {
-        return None;
-    };
-    Some(Difference {
-        relative: to / from - 1.0,
-        lo: to_lo / from_hi - 1.0,
-        hi: to_hi / from_lo - 1.0,
-        pairs: 0,
-    })
+/// Everything that can be said of one candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pooled {
+    /// TTFT and TPOT p50, p95, p99 at each level.
+    pub latencies: Vec<Comparison>,
+    /// Attainment at each level, as a difference of shares.
+    pub attainment: Vec<(Level, Option<Difference>, Verdict)>,
+    /// The same along the curve.
+    pub along: Vec<Along>,
+    /// Whether the baseline itself changed.
+    pub drift: Drift,
+    /// How many differences were judged together, over all candidates.
+    pub counted: u32,
 }
 
-fn overlap(from: (Option<f64>, Option<f64>), to: (Option<f64>, Option<f64>)) -> String {
-    let least = [from.0, to.0].into_iter().flatten().min_by(f64::total_cmp);
-    let most = [from.1, to.1].into_iter().flatten().max_by(f64::total_cmp);
-    match (least, most) {
-        (Some(least), Some(most)) if least < most => format!(
-            "The brackets overlap; rates between {} and {} would narrow them",
-            three_digits(least),
-            three_digits(most)
-        ),
-        (Some(least), None) => {
-            format!(
-                "No ceiling was found above {}; higher rates would find it.",
-                three_digits(least)
-            )
-        }
-        (None, Some(most)) => format!(
-            "No rate surely kept the SLO; rates below {} would.",
-            three_digits(most)
-        ),
-        _ => "No rate surely kept or broke the SLO; more requests at each rate would tell."
-            .to_owned(),
-    }
-}
-
-/// Which way is better.
-#[derive(Clone, Copy, PartialEq)]
-enum Wanted {
-    More,
-    Less,
-}
-
-fn verdict(difference: Difference, wanted: Wanted) -> Verdict {
-    let Difference {
-        relative, lo, hi, ..
-    } = difference;
-    match wanted {
-        Wanted::More if 0.0 < lo => Verdict::Better,
-        Wanted::Less if 0.0 < lo => Verdict::Worse,
-        Wanted::More if hi < 0.0 => Verdict::Worse,
-        Wanted::Less if hi < 0.0 => Verdict::Better,
-        _ => Verdict::NoDifference {
-            smallest_seen: (hi - relative).max(relative - lo),
-        },
-    }
+/// What was measured of one difference, before all are judged together.
+#[derive(Clone, Debug, PartialEq)]
+struct Measured {
+    /// ln(candidate / baseline), or a difference of shares.
+    value: f64,
+    /// Its standard error downwards.
+    below: f64,
+    /// Its standard error upwards.
+    above: f64,
+    /// What a drift could have added, either way.
+    bias: f64,
+    /// Degrees of freedom behind the errors.
+    freedom: f64,
+    /// Pairs of sessions; 0 for two samples.
+    pairs: u32,
+    /// The difference of each repeat by itself, where there are several.
+    repeats: Vec<f64>,
 }
 
 /// Differences below this are noise until shown otherwise.
@@ -241,5 +197,7 @@ fn remark(relative: f64) -> Option<String> {
     }
 }
 
+#[cfg(test)]
+mod bars; // what the verdicts promise
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ pub mod curve; // many points
 pub mod decimal; // numbers as people write them
 pub mod evidence; // what was seen beside the requests
 pub mod fidelity; // did the engine do what it was asked
+pub mod history; // what earlier runs of the same say
 pub mod knobs; // engine settings and what differs between two configurations
 pub mod order; // things in order of a number
 pub mod quantile; // percentiles and their intervals

@@ -1,85 +1,72 @@
 //! How many more requests are good.
 
-use crate::quantile::Indicator;
-use crate::score::Score;
 use crate::slo::{Good, Slo};
 
-use super::Difference;
-use super::pairs::Pairs;
+use super::Measured;
+use super::sessions::{Session, Sides};
+use super::shares::{self, Tallies, Tally};
 
-/// Candidate - baseline in shares of requests, with its interval; why not, where the data do not suffice.
-pub(super) fn difference(
-    baseline: &[Score],
-    candidate: &[Score],
-    slo: &Slo,
-    seed: u64,
-) -> Result<Difference, String> {
-    let pairs = Pairs::new(baseline, candidate)?;
-    let count = |sessions: &[Vec<&Score>]| {
-        sessions
-            .iter()
-            .map(|scores| tally(scores, slo))
-            .collect::<Vec<Tally>>()
+/// Candidate - baseline in shares of requests, with its standard error; why not, where the data do not suffice.
+pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String> {
+    let lengths = |runs: &[Vec<Session<'_>>]| runs.iter().map(Vec::len).collect::<Vec<usize>>();
+    let (from_runs, to_runs) = (lengths(&sides.baseline), lengths(&sides.candidate));
+    let from = tallies(&sides.baseline, &from_runs, slo);
+    let to = tallies(&sides.candidate, &to_runs, slo);
+    let found = if sides.paired {
+        shares::paired(&from, &to)
+    } else {
+        shares::unpaired(&from, &to)
     };
-    let (from, to) = (count(&pairs.baseline), count(&pairs.candidate));
-    let relative = share(&to, None) - share(&from, None);
-    let unlike = from
-        .iter()
-        .zip(&to)
-        .map(|(a, b)| a.good != b.good)
-        .collect::<Indicator>();
-    let (lo, hi) = pairs
-        .interval(seed, &unlike, |drawn| {
-            Some(share(&to, Some(drawn)) - share(&from, Some(drawn)))
-        })
-        .ok_or("The resamples have no value.")?;
-    // Where hardly any session changed, resampling cannot see what it has not drawn: never narrower than the rule of three.
-    let least = 3.7 / pairs.len() as f64;
-    Ok(Difference {
-        relative,
-        lo: lo
-            .min(if unlike.ones() == 0 {
-                relative - least
-            } else {
-                relative
-            })
-            .max(-1.0),
-        hi: hi
-            .max(if unlike.ones() == 0 {
-                relative + least
-            } else {
-                relative
-            })
-            .min(1.0),
-        pairs: pairs.len() as u32,
+    found.spread.judgeable()?;
+    let error = found.spread.variance.sqrt();
+    Ok(Measured {
+        value: found.value,
+        below: error,
+        above: error,
+        bias: 0.0,
+        freedom: found.spread.freedom,
+        pairs: sides.pairs(),
+        repeats: repeats(&from, &to),
     })
 }
 
-struct Tally {
-    good: u32,
-    all: u32,
+fn tallies<'a>(runs: &[Vec<Session<'_>>], lengths: &'a [usize], slo: &Slo) -> Tallies<'a> {
+    Tallies {
+        sessions: runs.iter().flatten().map(|it| tally(it, slo)).collect(),
+        runs: lengths,
+    }
 }
 
-fn tally(scores: &[&Score], slo: &Slo) -> Tally {
-    let good = scores
+fn tally(session: &Session<'_>, slo: &Slo) -> Tally {
+    let good = session
         .iter()
         .filter(|score| slo.judge_request(score) == Good::Yes)
         .count();
     Tally {
-        good: good as u32,
-        all: scores.len() as u32,
+        hits: good as u32,
+        all: session.len() as u32,
     }
 }
 
-/// The share of good requests when each session counts as often as it was drawn.
-fn share(tallies: &[Tally], drawn: Option<&[u32]>) -> f64 {
-    let times = |i: usize| drawn.map_or(1, |drawn| drawn[i]);
-    let sum = |of: fn(&Tally) -> u32| {
-        tallies
-            .iter()
-            .enumerate()
-            .map(|(i, t)| f64::from(times(i) * of(t)))
-            .sum::<f64>()
+/// The difference of each repeat by itself.
+fn repeats(from: &Tallies<'_>, to: &Tallies<'_>) -> Vec<f64> {
+    if from.runs.len().min(to.runs.len()) < 2 {
+        return Vec::new();
+    }
+    let pairs = by_run(from).into_iter().zip(by_run(to));
+    pairs.map(|(old, new)| new - old).collect()
+}
+
+fn by_run(side: &Tallies<'_>) -> Vec<f64> {
+    let mut from = 0;
+    let of = |length: &usize| {
+        let sessions = side.sessions[from..from + length].to_vec();
+        from += length;
+        Tallies {
+            sessions,
+            runs: &[],
+        }
+        .share()
     };
-    sum(|tally| tally.good) / sum(|tally| tally.all)
+    side.runs.iter().map(of).collect()
 }

@@ -1,92 +1,166 @@
 //! How much higher one percentile is than another.
+//!
+//! The question is turned round, as for a percentile's own interval: multiply the baseline's latencies by a factor and ask
+//! whether as many of them as of the candidate's lie above the percentile of both. The factors that pass are the interval.
 
-use crate::quantile::{Indicator, Sample, needed_for};
+use crate::quantile::{Sample, needed_for, percentile_linear};
 use crate::score::Score;
 use crate::slo::{Metric, value};
 
-use super::Difference;
-use super::pairs::Pairs;
+use super::Measured;
+use super::sessions::{Session, Sides};
+use super::shares::{self, ShareDifference, Tallies, Tally};
+use super::student::from_normal;
 
-/// Candidate over baseline - 1 with its interval; why not, where the data do not suffice.
-pub(super) fn difference(
-    baseline: &[Score],
-    candidate: &[Score],
+/// Logarithm of the largest factor looked at: 16.
+const FARTHEST: f64 = 2.77;
+
+/// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. The errors are read off at `sure`
+/// of them, where the ends of the interval lie: the gaps between neighbouring latencies at the centre say less.
+pub(super) fn measured(
+    sides: &Sides<'_>,
     metric: Metric,
     p: f64,
-    seed: u64,
-) -> Result<Difference, String> {
-    let pairs = Pairs::new(baseline, candidate)?;
-    let from = Side::new(&pairs.baseline, metric);
-    let to = Side::new(&pairs.candidate, metric);
+    sure: f64,
+) -> Result<Measured, String> {
+    let from = Column::new(&sides.baseline, metric);
+    let to = Column::new(&sides.candidate, metric);
     let (old, new) = (
-        from.judgeable("baseline", metric, p)?,
-        to.judgeable("candidate", metric, p)?,
+        from.judgeable("baseline", (metric, p), sure)?,
+        to.judgeable("candidate", (metric, p), sure)?,
     );
-    let slow = from
-        .slow(old)
-        .zip(to.slow(new))
-        .map(|(a, b)| a || b)
-        .collect::<Indicator>();
-    let ratio = |drawn: &[u32]| {
-        Some(to.percentile(drawn, p)? / from.percentile(drawn, p)?).filter(|r| r.is_finite())
+    let value = (new / old).ln();
+    let test = |log: f64| difference(&from, &to, log, p, sides.paired);
+    let spread = test(value).spread;
+    let freedom = spread.freedom;
+    spread.judgeable()?;
+    let reach = |down: f64| {
+        let end = reach(sure, |by| down * test(value - down * by).z());
+        end / from_normal(sure, freedom)
     };
-    let (lo, hi) = pairs.interval(seed, &slow, ratio).ok_or_else(|| {
-        format!(
-            "Failed requests reach into the {metric} p{p} of many resamples; compare attainment."
-        )
-    })?;
-    let relative = new / old - 1.0;
-    Ok(Difference {
-        relative,
-        lo: (lo - 1.0).min(relative),
-        hi: (hi - 1.0).max(relative),
-        pairs: pairs.len() as u32,
+    Ok(Measured {
+        value,
+        below: reach(1.0),
+        above: reach(-1.0),
+        bias: 0.0,
+        freedom,
+        pairs: sides.pairs(),
+        repeats: repeats(&from, &to, p),
     })
 }
 
-/// One side's values, from the smallest up, each with the session it belongs to.
-struct Side {
-    sorted: Vec<(f64, u32)>,
-    /// The largest value of each session, in order of arrival.
-    worst: Vec<f64>,
+/// ln(percentile) of one side against another of the same configuration: for drift.
+pub(super) fn of_halves(
+    first: Vec<Vec<Session<'_>>>,
+    second: Vec<Vec<Session<'_>>>,
+    metric: Metric,
+    sure: f64,
+) -> Result<Measured, String> {
+    let sides = Sides {
+        baseline: first,
+        candidate: second,
+        paired: false,
+    };
+    measured(&sides, metric, 50.0, sure)
+}
+
+/// How many more of the candidate's requests than of the baseline's, made `exp(log)` times as slow, lie above the percentile
+/// of both.
+fn difference(from: &Column, to: &Column, log: f64, p: f64, paired: bool) -> ShareDifference {
+    let factor = log.exp();
+    let line = line(&from.sorted, factor, &to.sorted, p);
+    let (from, to) = (from.above(line / factor), to.above(line));
+    if paired {
+        shares::paired(&from, &to)
+    } else {
+        shares::unpaired(&from, &to)
+    }
+}
+
+/// How far out `z`, which grows with the distance, comes to `sure`.
+fn reach(sure: f64, z: impl Fn(f64) -> f64) -> f64 {
+    let (mut near, mut far) = (0.0, 0.01);
+    while z(far) < sure && far < FARTHEST {
+        near = far;
+        far = (2.0 * far).min(FARTHEST);
+    }
+    for _ in 0..10 {
+        let middle = (near + far) / 2.0;
+        if z(middle) < sure {
+            near = middle;
+        } else {
+            far = middle;
+        }
+    }
+    far
+}
+
+/// The order statistic at or below percentile `p` of both together, the first times `factor`.
+fn line(first: &[f64], factor: f64, second: &[f64], p: f64) -> f64 {
+    let rank = (p * (first.len() + second.len() - 1) as f64 / 100.0) as usize;
+    // How many of the first are among the `rank` smallest: the least for which the next of the second is not smaller.
+    let (mut lo, mut hi) = (rank.saturating_sub(second.len()), rank.min(first.len()));
+    while lo < hi {
+        let middle = (lo + hi) / 2;
+        let other = rank - middle;
+        if 0 < other && first[middle] * factor < second[other - 1] {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    let next = |side: &[f64], at: usize, by: f64| side.get(at).map_or(f64::INFINITY, |x| x * by);
+    next(first, lo, factor).min(next(second, rank - lo, 1.0))
+}
+
+/// One side's values.
+struct Column {
+    /// Session after session, run after run.
+    values: Vec<f64>,
+    /// Where each session's values end.
+    ends: Vec<usize>,
+    /// Sessions of each run.
+    runs: Vec<usize>,
+    sorted: Vec<f64>,
     in_order: Vec<f64>,
 }
 
-impl Side {
-    fn new(sessions: &[Vec<&Score>], metric: Metric) -> Self {
-        let mut sorted = Vec::new();
-        let mut worst = Vec::with_capacity(sessions.len());
-        let mut by_arrival = Vec::new();
-        for (session, scores) in sessions.iter().enumerate() {
-            let mut most = 0.0f64;
-            for score in scores {
-                let Some(latency) = latency(score, metric) else {
-                    continue;
-                };
-                most = most.max(latency);
-                sorted.push((latency, session as u32));
-                by_arrival.push((score.scheduled, latency));
+impl Column {
+    fn new(runs: &[Vec<Session<'_>>], metric: Metric) -> Self {
+        let (mut values, mut ends, mut by_arrival) = (Vec::new(), Vec::new(), Vec::new());
+        for (run, sessions) in runs.iter().enumerate() {
+            for session in sessions {
+                for score in session {
+                    if let Some(latency) = latency(score, metric) {
+                        values.push(latency);
+                        by_arrival.push((run, score.scheduled, latency));
+                    }
+                }
+                ends.push(values.len());
             }
-            worst.push(most);
         }
-        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        by_arrival.sort_by_key(|(at, _)| *at);
+        by_arrival.sort_by_key(|(run, at, _)| (*run, *at));
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
         Self {
+            values,
+            ends,
+            runs: runs.iter().map(Vec::len).collect(),
             sorted,
-            worst,
-            in_order: by_arrival.into_iter().map(|(_, latency)| latency).collect(),
+            in_order: by_arrival
+                .into_iter()
+                .map(|(.., latency)| latency)
+                .collect(),
         }
     }
 
     /// The percentile over everything, where there is enough data to judge it.
-    fn judgeable(&self, side: &str, metric: Metric, p: f64) -> Result<f64, String> {
+    fn judgeable(&self, side: &str, (metric, p): (Metric, f64), sure: f64) -> Result<f64, String> {
         let sample = Sample::new(self.in_order.clone());
         let (_, effective) = sample
             .estimate(p)
             .ok_or_else(|| format!("The {side} has no {metric} at all."))?;
-        let value = self
-            .percentile(&vec![1; self.worst.len()], p)
-            .unwrap_or(f64::INFINITY);
+        let value = percentile_linear(&self.sorted, p).unwrap_or(f64::INFINITY);
         if value.is_infinite() {
             return Err(format!(
                 "Failed requests reach into the {side}'s {metric} p{p}; compare attainment instead."
@@ -97,10 +171,10 @@ impl Side {
                 "The {side}'s {metric} p{p} is zero: it has no relative difference."
             ));
         }
-        let needed = needed_for(p);
+        let needed = needed_for(p).max(needed_beyond(p, sure));
         if effective < f64::from(needed) {
             return Err(format!(
-                "A p{p} needs {needed} independent requests; the {side}'s {} are worth {}.",
+                "A p{p} needs {needed} independent requests here; the {side}'s {} are worth {}.",
                 self.in_order.len(),
                 effective as u32
             ));
@@ -108,37 +182,54 @@ impl Side {
         Ok(value)
     }
 
-    /// Which sessions have a value above the percentile.
-    fn slow(&self, value: f64) -> impl Iterator<Item = bool> + '_ {
-        self.worst.iter().map(move |worst| value < *worst)
+    /// How many of each session's values lie above a line.
+    fn above(&self, line: f64) -> Tallies<'_> {
+        let mut from = 0;
+        let tally = |end: &usize| {
+            let values = &self.values[from..*end];
+            from = *end;
+            Tally {
+                hits: values.iter().map(|value| u32::from(line < *value)).sum(),
+                all: values.len() as u32,
+            }
+        };
+        Tallies {
+            sessions: self.ends.iter().map(tally).collect(),
+            runs: &self.runs,
+        }
     }
 
-    /// The percentile when each session counts as often as it was drawn.
-    fn percentile(&self, drawn: &[u32], p: f64) -> Option<f64> {
-        let total: u64 = self
-            .sorted
-            .iter()
-            .map(|(_, session)| u64::from(drawn[*session as usize]))
-            .sum();
-        let position = p * total.checked_sub(1)? as f64 / 100.0;
-        let (below, share) = (position.floor() as u64, position.fract());
-        let mut passed = 0;
-        let mut lower = None;
-        for (value, session) in &self.sorted {
-            passed += u64::from(drawn[*session as usize]);
-            if lower.is_none() && below < passed {
-                lower = Some(*value);
-            }
-            if let Some(lower) = lower.filter(|_| share == 0.0 || below + 1 < passed) {
-                return Some(if share == 0.0 {
-                    lower
-                } else {
-                    lower * (1.0 - share) + value * share
-                });
-            }
-        }
-        lower
+    /// The percentile of each run by itself.
+    fn by_run(&self, p: f64) -> Vec<Option<f64>> {
+        let (mut session, mut from) = (0, 0);
+        let of = |sessions: &usize| {
+            session += sessions;
+            let end = session.checked_sub(1).map_or(0, |last| self.ends[last]);
+            let mut values = self.values[from..end].to_vec();
+            from = end;
+            values.sort_unstable_by(f64::total_cmp);
+            percentile_linear(&values, p).filter(|value| 0.0 < *value && value.is_finite())
+        };
+        self.runs.iter().map(of).collect()
     }
+}
+
+/// How many requests each side needs so that a difference can be `sure` at all: were everything beyond the percentile of
+/// both on one side, k requests, it would be sure to k / sqrt(k + 2).
+fn needed_beyond(p: f64, sure: f64) -> u32 {
+    let beyond = 2.0 * (1.0 - p / 100.0).min(p / 100.0);
+    ((sure * sure + 2.0) / beyond).ceil() as u32
+}
+
+/// The difference of each repeat by itself.
+fn repeats(from: &Column, to: &Column, p: f64) -> Vec<f64> {
+    if from.runs.len().min(to.runs.len()) < 2 {
+        return Vec::new();
+    }
+    let pairs = from.by_run(p).into_iter().zip(to.by_run(p));
+    pairs
+        .filter_map(|(old, new)| Some((new? / old?).ln()))
+        .collect()
 }
 
 /// A request's value; a failed one is infinite.
@@ -147,5 +238,30 @@ fn latency(score: &Score, metric: Metric) -> Option<f64> {
         value(score, metric).map(|nanos| nanos.0 as f64)
     } else {
         Some(f64::INFINITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_line_is_the_order_statistic_of_both(
+            mut first in prop::collection::vec(1u32..60, 1..40),
+            mut second in prop::collection::vec(1u32..60, 1..40),
+            p in 0.5f64..99.5,
+        ) {
+            first.sort_unstable();
+            second.sort_unstable();
+            let floats = |side: &[u32]| side.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+            let (first, second) = (floats(&first), floats(&second));
+            let mut all: Vec<f64> = first.iter().map(|x| x * 1.5).chain(second.iter().copied()).collect();
+            all.sort_by(f64::total_cmp);
+            let rank = (p * (all.len() - 1) as f64 / 100.0) as usize;
+            prop_assert_eq!(line(&first, 1.5, &second, p), all[rank]);
+        }
     }
 }

@@ -3,16 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use app::studio::{CompareView, ComparedConfiguration, PairComparison, PointView, StudioError};
-use measure::certificate::Innocence;
-use measure::compare::{Comparison, Verdict, compare_attainment, compare_ceilings, compare_points};
+use app::studio::{CompareView, ComparedConfiguration, PointView, StudioError};
 use measure::knobs::{Comparability, Fact, Facts, Source, comparability};
 use measure::score::{self, Score};
-use measure::slo::{Metric, Slo, judge};
+use measure::slo::{Slo, judge};
 use measure::study::StudySpec;
-use measure::summary::Capacity;
-use measure::units::{Level, Nanos};
 use uuid::Uuid;
+
+mod pairs; // each candidate against the baseline
+mod said; // what was found, in words
 
 use super::views::{Model, ceilings, point_view};
 use super::{internal, invalid, missing};
@@ -121,9 +120,7 @@ fn page(mut sides: Vec<Side>, slo: Slo) -> CompareView {
     for side in &mut sides {
         side.judge_again(&slo);
     }
-    let pairs = (1..sides.len())
-        .map(|index| pair(&sides[0], &sides[index], index, &slo))
-        .collect();
+    let pairs = pairs::pairs(&sides, &slo);
     CompareView {
         slo,
         configurations: sides.into_iter().map(|side| side.view).collect(),
@@ -201,47 +198,6 @@ impl Side {
         }));
         facts
     }
-
-    /// Scores of a level, its repeats one after another, with a reason where its latencies mean nothing.
-    fn level(&self, level: Level) -> Option<(Vec<Score>, Option<&'static str>)> {
-        let mut pooled = Vec::new();
-        let real = self.spec.workload.has_real_answers();
-        let mut why_not = real.then_some(
-            "of sessions that carry the engine's own answers, so that no other was asked the same",
-        );
-        let mut end = Nanos::ZERO;
-        for point in self.view.points.iter().filter(|point| point.level == level) {
-            let (Some(scores), Some(summary), Some(certificate)) = (
-                self.scores.get(&point.id),
-                &point.summary,
-                &point.certificate,
-            ) else {
-                continue;
-            };
-            if matches!(summary.capacity, Capacity::Above { .. }) {
-                why_not = Some("above capacity: its latencies are a direction and no value");
-            }
-            if certificate.innocence == Innocence::Void {
-                why_not = Some("void: the client itself disturbed the measurement");
-            }
-            pooled.extend(scores.iter().map(|score| shifted(score, point.repeat, end)));
-            end = end + summary.duration + Nanos::from_millis(1000);
-        }
-        (!pooled.is_empty()).then_some((pooled, why_not))
-    }
-}
-
-/// A repeat's scores moved behind those of the repeat before it, with sessions of their own.
-fn shifted(score: &Score, repeat: u32, by: Nanos) -> Score {
-    // A point has fewer sessions than this (`measure::study::MAX_REQUESTS`).
-    const SESSIONS: u32 = 1_000_000;
-    let session = score.session + repeat * SESSIONS;
-    Score {
-        session,
-        scheduled: score.scheduled + by,
-        sent: score.sent.map(|sent| sent + by),
-        ..*score
-    }
 }
 
 /// What differs. A cache that was cold on one side only is a difference; where nobody can tell, pages say so themselves.
@@ -259,85 +215,4 @@ fn comparability_of(baseline: &Side, candidate: &Side) -> Comparability {
         }
     }
     comparability(&one, &other)
-}
-
-fn pair(baseline: &Side, candidate: &Side, index: usize, slo: &Slo) -> PairComparison {
-    let comparability = comparability_of(baseline, candidate);
-    let mut pair = PairComparison {
-        candidate: index as u32,
-        ceilings: None,
-        ceilings_by_percentile: None,
-        latencies: Vec::new(),
-        attainment: Vec::new(),
-        comparability,
-    };
-    if matches!(pair.comparability, Comparability::Confounded { .. }) {
-        return pair;
-    }
-    let (one, other) = (&baseline.view.configuration, &candidate.view.configuration);
-    pair.ceilings = one
-        .ceiling
-        .zip(other.ceiling)
-        .map(|(one, other)| compare_ceilings(one, other));
-    let by_percentile = one.ceiling_by_percentile.zip(other.ceiling_by_percentile);
-    pair.ceilings_by_percentile = by_percentile.map(|(one, other)| compare_ceilings(one, other));
-    for level in levels(baseline) {
-        if let (Some(one), Some(other)) = (baseline.level(level), candidate.level(level)) {
-            compare_level(&mut pair, level, one, other, (slo, baseline.spec.seed.0));
-        }
-    }
-    pair
-}
-
-/// The baseline's levels, in the order they ran, each once.
-fn levels(side: &Side) -> Vec<Level> {
-    let mut levels = Vec::new();
-    for point in &side.view.points {
-        if !levels.contains(&point.level) {
-            levels.push(point.level);
-        }
-    }
-    levels
-}
-
-type Pooled = (Vec<Score>, Option<&'static str>);
-
-fn compare_level(
-    pair: &mut PairComparison,
-    level: Level,
-    (one, why): Pooled,
-    (other, why_other): Pooled,
-    (slo, seed): (&Slo, u64),
-) {
-    let why_not = why.map(|why| format!("the baseline's point is {why}"));
-    let why_not =
-        why_not.or_else(|| why_other.map(|why| format!("the candidate's point is {why}")));
-    for metric in [Metric::Ttft, Metric::Tpot] {
-        for percentile in [50.0, 95.0, 99.0] {
-            pair.latencies.push(match &why_not {
-                None => compare_points(&one, &other, level, metric, percentile, seed),
-                Some(why) => not_judged(level, metric, percentile, why),
-            });
-        }
-    }
-    let void = why_not.filter(|why| why.contains("void"));
-    let (difference, verdict) = match void {
-        None => compare_attainment(&one, &other, slo, seed),
-        Some(why) => (None, Verdict::NotYetJudged { why }),
-    };
-    pair.attainment.push((level, difference, verdict));
-}
-
-fn not_judged(level: Level, metric: Metric, percentile: f64, why: &str) -> Comparison {
-    let verdict = Verdict::NotYetJudged {
-        why: why.to_owned(),
-    };
-    Comparison {
-        level,
-        metric,
-        percentile,
-        difference: None,
-        verdict,
-        remark: None,
-    }
 }

@@ -40,7 +40,9 @@ fn what_differs(compared: &CompareView, pair: &PairComparison) -> Html {
                 r#"<p class="muted">Nothing that is known. What is unknown on both sides is assumed equal.</p>"#
             );
         }
-        Comparability::OneVariable { differing } => ("differs", std::slice::from_ref(differing)),
+        Comparability::OneVariable { differing, .. } => {
+            ("differs", std::slice::from_ref(differing))
+        }
         Comparability::Confounded { differing } => ("confounder", differing),
     };
     let row = |one: &Differing| {
@@ -62,13 +64,29 @@ fn what_differs(compared: &CompareView, pair: &PairComparison) -> Html {
             badge(CONFOUNDED)
         )
     });
+    let beside = beside(&pair.comparability);
+    let accepted = beside.first().map(|one| {
+        html!(
+            r#"<p>{} differs as well, and was accepted as part of the engine: what is said below is of both together.</p>"#,
+            words::capital(&one.name)
+        )
+    });
     let heads = heads(["fact", &baseline, &candidate]);
-    let rows = differing.iter().map(row).collect();
+    let rows = differing.iter().chain(beside).map(row).collect();
     html!(
-        r#"{}<div class="scroll-x" tabindex="0">{}</div>"#,
+        r#"{}{}<div class="scroll-x" tabindex="0">{}</div>"#,
         withheld,
+        accepted,
         table("fact-table", "What differs", heads, rows)
     )
+}
+
+/// What differs beside the engine, and was accepted.
+fn beside(comparability: &Comparability) -> &[Differing] {
+    match comparability {
+        Comparability::OneVariable { beside, .. } => beside,
+        _ => &[],
+    }
 }
 
 /// Every difference at each rate that both have.
@@ -85,7 +103,7 @@ pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
         <section class="stack" aria-labelledby="equal-rate-heading">
             <h2 id="equal-rate-heading">"At equal rate"</h2>
             <p class="muted small">
-                "Candidate over baseline − 1 with its 95 % interval, sessions paired by their prompts and starts. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged."
+                "Candidate over baseline − 1 with the interval that its verdict goes by. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged."
             </p>
             <div class="stack" inner_html=tables.into_string()></div>
         </section>
@@ -125,7 +143,13 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> Html {
         heads(names.iter().map(String::as_str)),
         rows,
     );
-    html!(r#"<div class="scroll-x" tabindex="0">{}</div>"#, table)
+    let said = |text: &String| html!(r#"<p class="muted small">{}</p>"#, text);
+    let said: Html = pair.said.iter().map(said).collect();
+    html!(
+        r#"<div class="scroll-x" tabindex="0">{}</div>{}"#,
+        table,
+        said
+    )
 }
 
 /// Each metric and percentile once, in the order in which they come.
@@ -216,7 +240,10 @@ fn cell(difference: Option<String>, verdict: &Verdict, detail: &str) -> Html {
 }
 
 fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
-    let pairs = difference.map(|difference| format!("{} pairs of sessions", difference.pairs));
+    let pairs = difference.map(|difference| match difference.pairs {
+        0 => "two samples, not paired".to_owned(),
+        pairs => format!("{pairs} pairs of sessions"),
+    });
     [pairs, remark.map(str::to_owned)]
         .into_iter()
         .flatten()

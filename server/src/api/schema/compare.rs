@@ -31,5 +31,15 @@ shapes! {
         pub latencies: Vec<Value>,
         /// Level, difference and verdict.
         pub attainment: Vec<Value>,
+        /// The same along the curve: `metric` (null for attainment), `percentile`, `levels`, `difference`, `verdict` and
+        /// whether it is `uneven` from level to level.
+        pub along: Vec<Value>,
+        /// The baseline's second half against its first: `unknown`, `steady` with the smallest change that would have been
+        /// seen, or `drifted` with metric and change. Null when the verdict is withheld.
+        pub drift: Option<Value>,
+        /// How many differences were judged together; their intervals are as wide as that takes.
+        pub together: u32,
+        /// The last three in words.
+        pub said: Vec<String>,
     }
 }

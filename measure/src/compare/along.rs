@@ -1,0 +1,66 @@
+//! Levels of a curve taken together.
+
+use super::Measured;
+
+/// The mean over levels, each counting as much as it is sure (the inverse of its variance); `None` without any.
+pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
+    let weight = |one: &Measured| 1.0 / one.error().powi(2).max(1e-18);
+    let weights: f64 = levels.iter().map(weight).sum();
+    let mean = |of: fn(&Measured) -> f64| {
+        let of = levels.iter().map(|one| weight(one) * of(one));
+        of.sum::<f64>() / weights
+    };
+    let swing = |of: fn(&Measured) -> f64| {
+        let of = levels.iter().map(|one| (weight(one) * of(one)).powi(2));
+        of.sum::<f64>().sqrt() / weights
+    };
+    // What is known of the noise between runs was learned from all of them together, so they add nothing to each other.
+    let freedom = levels.iter().map(|one| one.freedom).reduce(f64::min)?;
+    Some(Measured {
+        value: mean(|one| one.value),
+        below: swing(|one| one.below),
+        above: swing(|one| one.above),
+        bias: mean(|one| one.bias),
+        freedom,
+        pairs: levels.iter().map(|one| one.pairs).sum(),
+        repeats: Vec::new(),
+    })
+}
+
+/// Whether the levels differ from their mean beyond chance: Cochran's Q against three of its standard deviations.
+pub(super) fn is_uneven(levels: &[Measured], together: &Measured) -> bool {
+    let off = |one: &Measured| ((one.value - together.value) / one.error().max(1e-9)).powi(2);
+    let q: f64 = levels.iter().map(off).sum();
+    let freedom = levels.len().saturating_sub(1) as f64;
+    freedom + 3.0 * (2.0 * freedom).sqrt() < q
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(value: f64, error: f64) -> Measured {
+        Measured {
+            value,
+            below: error,
+            above: error,
+            bias: 0.0,
+            freedom: 100.0,
+            pairs: 10,
+            repeats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_level_counts_as_much_as_it_is_sure() {
+        let levels = [level(0.1, 0.01), level(0.4, 0.02)];
+        let both = weighted(&levels).expect("two");
+        // Weights 4 to 1.
+        assert!((both.value - 0.16).abs() < 1e-12);
+        assert!((both.error() - 0.01 * 0.8f64.sqrt()).abs() < 1e-12);
+        assert_eq!(both.freedom, 100.0);
+        assert!(is_uneven(&levels, &both));
+        assert!(!is_uneven(&levels[..1], &levels[0]));
+        assert!(weighted(&[]).is_none());
+    }
+}

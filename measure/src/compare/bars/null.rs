@@ -1,0 +1,211 @@
+//! Configurations without a difference: any better or worse in a study, of whatever it is, is one false alarm.
+
+use crate::arrival::Arrival;
+use crate::certificate::Innocence;
+use crate::compare::{
+    Against, CeilingComparison, Drift, LevelRuns, Pooled, Run, Verdict, compare_all,
+    compare_ceilings_apart,
+};
+use crate::curve::{By, Ceiling, CurvePoint, ceiling};
+use crate::knobs::Comparability;
+use crate::quantile::{Indicator, Proportion};
+use crate::slo::{Good, Judgement, Keeps, Slo};
+use crate::units::{Level, Rate};
+
+use super::draws::{Engine, Made, Speed, Study};
+use super::{Bar, Row};
+
+/// The highest share of studies with a false alarm.
+const MOST: f64 = 0.065;
+
+/// Rates from idle to nearly full: 4 servers do 10 / 1.13 a second.
+const RATES: &[f64] = &[2.0, 4.0, 6.0, 7.5];
+
+pub(super) fn rows(count: u32) -> Vec<Row> {
+    let alone = Study {
+        rates: RATES,
+        ..Study::PLAIN
+    };
+    let queue = Study {
+        engine: Engine::QUEUE,
+        ..alone
+    };
+    let turns = Study {
+        engine: Engine {
+            turns: 3,
+            servers: 12,
+            ..Engine::QUEUE
+        },
+        sessions: 200,
+        ..alone
+    };
+    let repeated = Study {
+        repeats: 2,
+        sessions: 300,
+        ..queue
+    };
+    let moving = |speed: Speed| Study { speed, ..repeated };
+    let unpaired = |study: Study| Study {
+        alike: false,
+        ..study
+    };
+    let single = Study {
+        speed: Speed::Drifting(0.1),
+        ..queue
+    };
+    let bar = Bar::AtMost(MOST);
+    let cases = [
+        ("no difference: independent, paired, 4 rates", alone, bar),
+        ("no difference: independent, unpaired", unpaired(alone), bar),
+        ("no difference: queue, paired", queue, bar),
+        ("no difference: queue, unpaired", unpaired(queue), bar),
+        ("no difference: sessions of 3 turns in a queue", turns, bar),
+        ("no difference: queue, 2 repeats", repeated, bar),
+        (
+            "no difference: queue, 2 repeats, A B B A, drift of 5 %",
+            moving(Speed::Drifting(0.05)),
+            bar,
+        ),
+        (
+            "no difference: queue, 2 repeats, A B B A, drift of 30 %",
+            moving(Speed::Drifting(0.3)),
+            bar,
+        ),
+        (
+            "no difference: queue, 2 repeats, A B B A, steps of 1 % a point",
+            moving(Speed::Walking(0.01)),
+            bar,
+        ),
+        (
+            "no difference: queue, 2 repeats, A B B A, steps of 2 % a point",
+            moving(Speed::Walking(0.02)),
+            bar,
+        ),
+        (
+            "no difference: queue, 2 repeats, A B B A, steps of 5 % a point",
+            moving(Speed::Walking(0.05)),
+            bar,
+        ),
+        (
+            "no difference: queue, 1 repeat, drift of 10 % that nothing shows",
+            single,
+            Bar::None,
+        ),
+    ];
+    cases
+        .into_iter()
+        .map(|(name, study, bar)| Row {
+            name,
+            count,
+            figure: false_alarms(&study, count),
+            bar,
+        })
+        .collect()
+}
+
+fn false_alarms(study: &Study, count: u32) -> f64 {
+    let slo: Slo = "ttft<1200ms tpot<16ms attain>=90%".parse().expect("slo");
+    let alarms = (0..u64::from(count)).filter(|seed| {
+        let made = study.make(1_000_000 + seed);
+        let pooled = compared(study, &made, &slo);
+        any(&pooled) || is_claim(&ceilings(study, &made, &slo, &pooled.drift).verdict)
+    });
+    alarms.count() as f64 / f64::from(count)
+}
+
+pub(super) fn is_claim(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse)
+}
+
+fn any(pooled: &Pooled) -> bool {
+    let latencies = pooled.latencies.iter().map(|one| &one.verdict);
+    let attainment = pooled.attainment.iter().map(|(.., verdict)| verdict);
+    let along = pooled.along.iter().map(|one| &one.verdict);
+    latencies.chain(attainment).chain(along).any(is_claim)
+}
+
+pub(super) fn level(rate: f64) -> Level {
+    Level::Rate(Rate::try_from(rate).expect("a rate"))
+}
+
+/// The study as the page compares it.
+pub(super) fn compared(study: &Study, made: &[Made], slo: &Slo) -> Pooled {
+    let runs = |level: usize, candidate: bool| -> Vec<Run<'_>> {
+        made.iter()
+            .filter(|it| it.level == level && it.candidate == candidate)
+            .map(|it| Run {
+                repeat: it.repeat,
+                started_ms: it.started_ms,
+                scores: &it.scores,
+            })
+            .collect()
+    };
+    let levels = (0..study.rates.len()).map(|at| LevelRuns {
+        level: level(study.rates[at]),
+        baseline: runs(at, false),
+        candidate: runs(at, true),
+        no_latencies: None,
+        nothing: None,
+    });
+    let against = Against {
+        comparability: &Comparability::Identical,
+        alike: study.alike,
+        levels: levels.collect(),
+        noise: Vec::new(),
+    };
+    compare_all(&[against], slo).remove(0)
+}
+
+fn ceilings(study: &Study, made: &[Made], slo: &Slo, drift: &Drift) -> CeilingComparison {
+    let of = |candidate: bool| {
+        let points: Vec<(f64, Judgement)> = made
+            .iter()
+            .filter(|it| it.candidate == candidate)
+            .map(|it| (study.rates[it.level], judgement(it, slo)))
+            .collect();
+        ceiling_of(&points)
+    };
+    compare_ceilings_apart(of(false), of(true), drift.apart())
+}
+
+fn ceiling_of(points: &[(f64, Judgement)]) -> Ceiling {
+    let points: Vec<CurvePoint<'_>> = points
+        .iter()
+        .map(|(rate, judgement)| CurvePoint {
+            level: level(*rate),
+            arrival: Arrival::default(),
+            offered: Some(*rate),
+            above_capacity: false,
+            innocence: Innocence::Clean,
+            judgement,
+        })
+        .collect();
+    ceiling(&points, By::Attainment)
+}
+
+fn judgement(made: &Made, slo: &Slo) -> Judgement {
+    let good: Indicator = made
+        .scores
+        .iter()
+        .map(|score| slo.judge_request(score) == Good::Yes)
+        .collect();
+    let attainment = Proportion::of(&good).expect("requests");
+    let by_attainment = match attainment {
+        Proportion { lo, .. } if slo.attainment <= lo => Keeps::Surely,
+        Proportion { hi, .. } if hi < slo.attainment => Keeps::SurelyNot,
+        Proportion { value, .. } if slo.attainment <= value => Keeps::Probably,
+        _ => Keeps::ProbablyNot,
+    };
+    Judgement {
+        scheduled: good.len() as u32,
+        good: good.ones() as u32,
+        undetermined: 0,
+        attainment: Some(attainment),
+        target: slo.attainment,
+        by_attainment,
+        by_percentile: Keeps::CannotTell,
+        bounds: Vec::new(),
+        good_requests_per_s: None,
+        good_tokens_per_s: None,
+    }
+}
