@@ -82,6 +82,7 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         name: study.name.clone(),
         state: StudyState::Finished,
         simulated: study.simulated,
+        insecure: app::studio::is_insecure(&spec),
         tags: study.tags.clone(),
         engine: study.engine.clone(),
         slo: spec.slo.clone(),

@@ -74,7 +74,7 @@ fn pair(
 fn are_alike(baseline: &Side, comparability: &Comparability) -> bool {
     let asked = match comparability {
         Comparability::Identical => true,
-        Comparability::OneVariable { differing } => !ASKED.contains(&differing.name.as_str()),
+        Comparability::OneVariable { differing, .. } => !ASKED.contains(&differing.name.as_str()),
         Comparability::Confounded { .. } => false,
     };
     asked && !baseline.spec.workload.has_real_answers()
