@@ -75,11 +75,7 @@ async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> 
 
 /// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
-async fn planned(
-    studio: Arc<dyn Studio>,
-    study: Uuid,
-    query: Vec<String>,
-) -> Answer<String> {
+async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<String> {
     let study = studio.study(OWNER, study).await?;
     let pairs = query.chunks_exact(2);
     let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();

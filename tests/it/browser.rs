@@ -1,9 +1,9 @@
 //! What a person sees, in a real Chromium against the real binary.
 
 mod add_engine; // the dialog that adds one
-mod example; // studies from elsewhere
 mod declare; // what an engine does not tell
 mod engines; // those that the studio starts: the form, their starts, their page
+mod example; // studies from elsewhere
 mod exercise; // the study of the goodput exercise, and what its page must show
 mod journey; // define, launch, watch, reload, compare, share
 mod promise; // another SLO, and what is none

@@ -265,7 +265,10 @@ mod llama {
             let facts = &done["configurations"][index]["facts"];
             assert_eq!(facts["engine"]["value"], "llama.cpp");
             assert_eq!(
-                (&facts["knob:parallel"]["value"], &facts["knob:parallel"]["source"]),
+                (
+                    &facts["knob:parallel"]["value"],
+                    &facts["knob:parallel"]["source"]
+                ),
                 (&slots.into(), &"engine".into())
             );
         }

@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn only_an_illegal_instruction_speaks_against_the_program() -> anyhow::Result<()> {
         assert!(!dies("kill -ILL $$")?);
-        assert!(dies("exit 1")?, "whatever else is wrong is said at the start");
+        assert!(
+            dies("exit 1")?,
+            "whatever else is wrong is said at the start"
+        );
         Ok(())
     }
 }
