@@ -103,6 +103,12 @@ async fn start_panel(studio: Arc<dyn Studio>, study: Uuid) -> Answer<String> {
     Ok(drawn::starts::panel(&study, &starts))
 }
 
+/// What an adaptive sweep would take and how close it would come, worked out by the server, so that no browser needs to.
+#[cfg(feature = "ssr")]
+async fn foretold(spec: StudySpec) -> Answer<String> {
+    Ok(crate::words::foretold(&spec))
+}
+
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
 macro_rules! functions {
     ($(
@@ -146,6 +152,9 @@ functions! {
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }
+
+    /// What an adaptive sweep would take, in words; nothing where levels are fixed.
+    "foretell" fn foretell_study(spec: StudySpec) -> String { |_studio| foretold(spec) }
 
     /// Stops a study.
     "stop" fn stop_study(id: Uuid) -> () { |studio| studio.stop(OWNER, id) }

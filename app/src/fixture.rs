@@ -73,6 +73,7 @@ fn configuration(spec: measure::study::ConfigurationSpec, ceiling: Ceiling) -> C
         facts: BTreeMap::new(),
         cache_cold: Some(true),
         ceiling: Some(ceiling),
+        search_ended: None,
         ceiling_by_percentile: Some(ceiling),
     }
 }

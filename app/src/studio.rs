@@ -166,6 +166,9 @@ pub struct ConfigurationView {
     pub ceiling: Option<Ceiling>,
     /// Ceiling by the percentile verdict.
     pub ceiling_by_percentile: Option<Ceiling>,
+    /// Why its adaptive sweep ended, as a sentence; `None` while it goes on, and where levels are fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_ended: Option<String>,
 }
 
 /// A study, whole.

@@ -4,6 +4,7 @@
 //! command line and every export call the same functions, so each number has one definition
 //! (docs/metrics.md gives them in words). Read the modules in this order.
 
+pub mod adaptive; // which rate next, and when to stop
 pub mod arrival; // when requests start
 pub mod capacity_plan; // how many machines a demand takes, and what good tokens cost
 pub mod certificate; // was the client innocent
@@ -21,6 +22,7 @@ pub mod rules; // a point as other tools would tell it
 pub mod sampling; // portable seeded draws
 pub mod score; // what remains of a request when only its latencies matter
 pub mod slo; // what was promised, and was it kept
+pub mod steady; // ramp, steady part, drain
 pub mod study; // from a spec to a plan of points
 pub mod summary; // one point
 pub mod units; // nanoseconds, rates, levels, seeds

@@ -14,6 +14,7 @@ mod parse; // text to SLO
 mod text; // SLO to text
 
 pub use goodput::{Goodput, goodput};
+pub(crate) use judge::at_least;
 pub use judge::{judge, value};
 pub use parse::DEFAULT_ATTAINMENT;
 

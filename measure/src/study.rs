@@ -14,12 +14,14 @@ use crate::slo::Slo;
 use crate::units::{Level, Nanos, Seed};
 use crate::workload::Workload;
 
+mod adaptive; // a sweep that chooses its rates
 mod check; // can it run
 mod connection; // how an engine is reached
 mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
 mod plan; // its points
 
+pub use adaptive::{Adaptive, PROBES};
 pub use check::{declared_problem, is_visible};
 pub use connection::Connection;
 pub use credentials::is_variable_name;
@@ -234,8 +236,11 @@ pub struct StudySpec {
     /// The arrival process.
     #[serde(default)]
     pub arrival: Arrival,
-    /// The levels of every sweep, in the order they run.
+    /// The levels of every sweep, in the order they run; empty where the sweep is adaptive.
     pub levels: Vec<Level>,
+    /// Finds the ceiling by itself, in place of fixed levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
     /// How long each point is.
     pub length: PointLength,
     /// Warm-up requests before each point, with prompts of their own.
@@ -310,7 +315,8 @@ impl StudySpec {
         check::check(self)
     }
 
-    /// The points in the order they run: configuration by configuration, level by level, repeat by repeat.
+    /// The points in the order they run: configuration by configuration, level by level, repeat by repeat. Of an adaptive
+    /// sweep the first of each configuration; the others follow from what these show.
     pub fn plan(&self) -> Vec<PlannedPoint> {
         plan::plan(self)
     }

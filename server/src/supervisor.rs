@@ -14,6 +14,7 @@ mod order; // which point is next
 mod point; // one point, from its prompts to its row
 mod prompts; // what a point sends
 mod run; // one study, from its claim to its end
+mod search; // the next point of an adaptive sweep
 mod site; // the engine of one configuration, ready to be measured
 mod worth; // is it worth going on
 

@@ -21,6 +21,7 @@ pub fn small_study() -> StudySpec {
         levels: ["20", "40"]
             .map(|level| level.parse().expect("a level"))
             .to_vec(),
+        adaptive: None,
         length: PointLength {
             min_requests: 10,
             max_requests: 10,

@@ -380,3 +380,130 @@ fn a_ramp_leaves_what_has_no_rate_as_it_is() {
     );
     assert_eq!(mixed, Ceiling::AtLeast { lo: 1.0 });
 }
+
+/// Points with given good requests and tokens per second.
+fn delivered(points: &[Given], ceiling: &Ceiling) -> Option<AtCeiling> {
+    let judgements: Vec<Judgement> = points
+        .iter()
+        .map(|(rate, keeps, share)| Judgement {
+            good_requests_per_s: Some(rate * share),
+            good_tokens_per_s: Some(rate * share * 100.0),
+            ..judgement(*keeps, *share)
+        })
+        .collect();
+    let points: Vec<CurvePoint<'_>> = points
+        .iter()
+        .zip(&judgements)
+        .map(|((rate, ..), judgement)| CurvePoint {
+            level: rate.to_string().parse().expect("level"),
+            arrival: Arrival::Poisson,
+            offered: Some(*rate),
+            above_capacity: false,
+            innocence: Innocence::Clean,
+            judgement,
+        })
+        .collect();
+    at_ceiling(&points, ceiling)
+}
+
+#[test]
+fn goodput_at_the_ceiling_lies_between_the_levels_around_it() {
+    let points = [(2.0, Surely, 1.0), (4.0, SurelyNot, 0.5)];
+    let bracket = Ceiling::Bracket {
+        value: 2.5,
+        lo: 2.0,
+        hi: 4.0,
+    };
+    let at = delivered(&points, &bracket).expect("a rate");
+    // 2 good requests at 2/s and at 4/s.
+    assert_eq!(
+        (at.rate, at.requests_per_s, at.tokens_per_s),
+        (2.5, Some(2.0), Some(200.0))
+    );
+    let at_least = Ceiling::AtLeast { lo: 2.0 };
+    let at = delivered(&points, &at_least).expect("a rate");
+    assert_eq!(at.requests_per_s, Some(2.0));
+    for none in [Ceiling::NoneKept { hi: 2.0 }, Ceiling::Ramped] {
+        assert_eq!(delivered(&points, &none), None);
+    }
+}
+
+/// Repeats stand at one level; their offered rates differ.
+fn repeats(points: &[(f64, f64, Keeps, f64)], by: By) -> Ceiling {
+    let given: Vec<Given> = points.iter().map(|it| (it.0, it.2, it.3)).collect();
+    with(&given, by, |i, point| point.offered = Some(points[i].1))
+}
+
+#[test]
+fn repeats_of_a_level_are_one() {
+    // A hundred requests at 97 % are not sure of 95 %, six hundred are.
+    let repeat = |offered, share| (2.0, offered, Probably, share);
+    let one = repeats(&[repeat(2.0, 0.97)], By::Attainment);
+    assert_eq!(one, Ceiling::Unresolved { lo: None, hi: None });
+    let six = repeats(&[repeat(2.0, 0.97); 6], By::Attainment);
+    assert_eq!(six, Ceiling::AtLeast { lo: 2.0 });
+    // Arrivals over time: 200 in 100 / 2 + 100 / 3 seconds.
+    let two = repeats(
+        &[(2.0, 2.0, Surely, 1.0), (2.0, 3.0, Surely, 1.0)],
+        By::Attainment,
+    );
+    let Ceiling::AtLeast { lo } = two else {
+        panic!("{two:?}")
+    };
+    assert!((lo - 2.4).abs() < 1e-12);
+}
+
+#[test]
+fn by_percentile_the_repeat_in_the_middle_counts() {
+    let of = |verdicts: &[Keeps]| {
+        let points: Vec<_> = verdicts.iter().map(|it| (2.0, 2.0, *it, 0.97)).collect();
+        repeats(&points, By::Percentile)
+    };
+    assert_eq!(of(&[Surely, Probably, Surely]), Ceiling::AtLeast { lo: 2.0 });
+    let unsure = Ceiling::Unresolved { lo: None, hi: None };
+    assert_eq!(of(&[Surely, Probably]), unsure);
+    assert_eq!(of(&[ProbablyNot, SurelyNot]), unsure);
+    assert_eq!(of(&[SurelyNot, SurelyNot, Surely]), Ceiling::NoneKept { hi: 2.0 });
+}
+
+#[test]
+fn half_of_the_repeats_above_capacity_make_the_level_so() {
+    let of = |above: usize| {
+        let points = [(1.0, 1.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0)];
+        let given: Vec<Given> = points.iter().map(|it| (it.0, it.2, it.3)).collect();
+        with(&given, By::Attainment, |i, point| point.above_capacity = 4 - above <= i)
+    };
+    assert_eq!(of(0), Ceiling::AtLeast { lo: 2.0 });
+    // One of three: no longer sure.
+    assert_eq!(of(1), Ceiling::AtLeast { lo: 1.0 });
+    assert!(matches!(of(2), Ceiling::Bracket { lo: 1.0, hi: 2.0, .. }));
+}
+
+#[test]
+fn the_value_follows_a_fit_that_never_rises() {
+    // 0.94 and 0.96 are noise around the target: their mean is at it, so the crossing lies at the second.
+    let ceiling = with(
+        &[(1.0, Surely, 1.0), (2.0, ProbablyNot, 0.94), (3.0, Probably, 0.96), (4.0, SurelyNot, 0.5)],
+        By::Attainment,
+        |_, _| {},
+    );
+    let Ceiling::Bracket { value, lo, hi } = ceiling else {
+        panic!("{ceiling:?}")
+    };
+    assert!((value - 3.0).abs() < 1e-6 && (lo, hi) == (1.0, 4.0), "{value}");
+}
+
+#[test]
+fn intervals_and_widths_are_read_from_every_kind() {
+    let all = [
+        (Ceiling::Bracket { value: 2.0, lo: 1.5, hi: 2.5 }, Some((1.5, 2.5)), Some(0.5)),
+        (Ceiling::AtLeast { lo: 2.0 }, Some((2.0, f64::INFINITY)), None),
+        (Ceiling::NoneKept { hi: 2.0 }, Some((0.0, 2.0)), None),
+        (Ceiling::Unresolved { lo: None, hi: Some(2.0) }, Some((0.0, 2.0)), None),
+        (Ceiling::Unresolved { lo: Some(2.0), hi: Some(1.0) }, None, None),
+        (Ceiling::Ramped, None, None),
+    ];
+    for (ceiling, interval, width) in all {
+        assert_eq!((ceiling.interval(), ceiling.relative_width()), (interval, width));
+    }
+}

@@ -239,7 +239,8 @@ fn within(estimate: Estimate, distribution: &Distribution, p: f64, at_most: Nano
     }
 }
 
-fn at_least(share: Proportion, least: f64) -> Keeps {
+/// A share against the least it must be.
+pub(crate) fn at_least(share: Proportion, least: f64) -> Keeps {
     match () {
         () if least <= share.lo => Keeps::Surely,
         () if share.hi < least => Keeps::SurelyNot,
@@ -260,17 +261,26 @@ fn at_most(share: Proportion, most: f64) -> Keeps {
 impl Keeps {
     /// Both of two promises: the worse of the two.
     pub fn and(self, other: Self) -> Self {
-        let rank = |keeps| match keeps {
+        if self.rank() <= other.rank() {
+            self
+        } else {
+            other
+        }
+    }
+
+    /// From broken (0) to kept (4).
+    pub(crate) fn rank(self) -> u8 {
+        match self {
             Self::SurelyNot => 0,
             Self::ProbablyNot => 1,
             Self::CannotTell => 2,
             Self::Probably => 3,
             Self::Surely => 4,
-        };
-        if rank(self) <= rank(other) {
-            self
-        } else {
-            other
         }
+    }
+
+    /// Whether it says less than another.
+    pub(crate) fn is_less_sure(self, other: Self) -> bool {
+        self.rank().abs_diff(2) < other.rank().abs_diff(2)
     }
 }

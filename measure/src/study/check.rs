@@ -8,7 +8,8 @@ use crate::arrival::Arrival;
 use crate::units::Level;
 use crate::workload::Workload;
 
-use super::{Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, StudySpec};
+use super::adaptive::check_adaptive;
+use super::{Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, PROBES, StudySpec};
 use configurations::check_configurations;
 
 /// Longest text of a name or an instruction.
@@ -32,10 +33,14 @@ const MAX_WAIT_MS: u64 = 3_600_000;
 
 /// Errors as they are found.
 #[derive(Default)]
-struct Errors(Vec<FieldError>);
+pub(super) struct Errors(Vec<FieldError>);
 
 impl Errors {
-    fn unless(&mut self, holds: bool, field: impl Into<String>, message: impl Into<String>) {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn unless(&mut self, holds: bool, field: impl Into<String>, message: impl Into<String>) {
         if !holds {
             self.0.push(FieldError {
                 field: field.into(),
@@ -64,6 +69,9 @@ pub(super) fn check(spec: &StudySpec) -> Vec<FieldError> {
     check_length(&mut errors, spec);
     check_ramp_in(&mut errors, spec);
     check_configurations(&mut errors, spec);
+    if let Some(adaptive) = spec.adaptive {
+        check_adaptive(&mut errors, spec, adaptive);
+    }
     check_size(&mut errors, spec);
     errors.0
 }
@@ -136,7 +144,8 @@ fn check_managed(errors: &mut Errors, name: &str, field: &str) {
 }
 
 fn check_levels(errors: &mut Errors, spec: &StudySpec) {
-    errors.unless(!spec.levels.is_empty(), "levels", "give at least one rate");
+    let chosen = !spec.levels.is_empty() || spec.adaptive.is_some();
+    errors.unless(chosen, "levels", "give at least one rate");
     let mut seen = BTreeSet::new();
     for (index, level) in spec.levels.iter().enumerate() {
         let field = format!("levels[{index}]");
@@ -147,11 +156,7 @@ fn check_levels(errors: &mut Errors, spec: &StudySpec) {
         );
         match level {
             Level::Rate(rate) => {
-                errors.unless(
-                    (MIN_RATE..=MAX_RATE).contains(&rate.per_second()),
-                    &field,
-                    format!("must be {MIN_RATE} to {MAX_RATE} per second"),
-                );
+                check_rate(errors, rate.per_second(), &field);
             }
             Level::Concurrency(streams) => {
                 errors.unless(
@@ -165,6 +170,14 @@ fn check_levels(errors: &mut Errors, spec: &StudySpec) {
         }
     }
     check_ramp(errors, spec);
+}
+
+pub(super) fn check_rate(errors: &mut Errors, per_second: f64, field: &str) {
+    errors.unless(
+        (MIN_RATE..=MAX_RATE).contains(&per_second),
+        field,
+        format!("must be {MIN_RATE} to {MAX_RATE} per second"),
+    );
 }
 
 /// Only a trace has arrivals of its own.
@@ -280,11 +293,11 @@ pub fn declared_problem(name: &str, value: &str) -> Option<&'static str> {
 }
 
 fn check_size(errors: &mut Errors, spec: &StudySpec) {
-    let points = spec
-        .levels
-        .len()
-        .saturating_mul(spec.configurations.len())
-        .saturating_mul(spec.repeats as usize);
+    let each = match spec.adaptive {
+        Some(_) => PROBES as usize,
+        None => spec.levels.len().saturating_mul(spec.repeats as usize),
+    };
+    let points = each.saturating_mul(spec.configurations.len());
     errors.unless(
         points <= MAX_POINTS,
         "levels",

@@ -45,6 +45,7 @@ impl StudySpec {
             },
             arrival: Arrival::Poisson,
             levels: rates.chain([Level::Inf]).collect(),
+            adaptive: None,
             length: PointLength {
                 min_requests: 100,
                 max_requests: 600,

@@ -27,6 +27,9 @@ impl PointLength {
 }
 
 pub(super) fn plan(spec: &StudySpec) -> Vec<PlannedPoint> {
+    if let Some(search) = spec.search() {
+        return spec.first_probes(&search);
+    }
     let guess = Guess::of(spec);
     let mut points = Vec::new();
     for configuration in 0..spec.configurations.len() as u32 {
@@ -56,14 +59,14 @@ fn mean_level(level: Level, spec: &StudySpec) -> Level {
 }
 
 /// What is guessed of a workload before it has run.
-struct Guess {
+pub(super) struct Guess {
     requests_per_session: f64,
     answer_tokens: f64,
     session_seconds: f64,
 }
 
 impl Guess {
-    fn of(spec: &StudySpec) -> Self {
+    pub fn of(spec: &StudySpec) -> Self {
         let requests_per_session = spec.workload.requests_per_session().max(1.0);
         let answer_tokens = spec.workload.answer_tokens_per_session();
         let think = spec.workload.think().as_secs_f64() * (requests_per_session - 1.0);
@@ -75,7 +78,7 @@ impl Guess {
     }
 
     /// Arrivals, then the tail of the last sessions; warm-up before.
-    fn point(&self, level: Level, requests: u32, spec: &StudySpec) -> Nanos {
+    pub fn point(&self, level: Level, requests: u32, spec: &StudySpec) -> Nanos {
         let sessions = (f64::from(requests) / self.requests_per_session).ceil();
         let work = sessions * self.answer_tokens / GUESSED_THROUGHPUT;
         let load = match level {
@@ -86,8 +89,15 @@ impl Guess {
                 (sessions / f64::from(streams) * self.session_seconds).max(work)
             }
         };
-        let warmup =
-            f64::from(spec.warmup.div_ceil(4)) * self.session_seconds / self.requests_per_session;
-        Nanos::from_secs_f64(load + warmup)
+        Nanos::from_secs_f64(load + self.warmup(spec))
+    }
+
+    fn warmup(&self, spec: &StudySpec) -> f64 {
+        f64::from(spec.warmup.div_ceil(4)) * self.session_seconds / self.requests_per_session
+    }
+
+    /// Seconds of a point at a rate beside its arrivals: warm-up before, the tail of the last sessions after.
+    pub fn beside(&self, spec: &StudySpec) -> f64 {
+        self.warmup(spec) + self.session_seconds
     }
 }

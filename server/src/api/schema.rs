@@ -49,6 +49,9 @@ shapes! {
         /// Steps of the sweep in the order they run: a rate per second (`2.5`), `"inf"`, `"c=16"` for a closed loop, or
         /// `"x2"` for a trace at twice its speed.
         pub levels: Vec<Value>,
+        /// Finds the ceiling by itself, in place of levels, which are then empty.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub adaptive: Option<Adaptive>,
         pub length: PointLength,
         /// Warm-up requests before each point, with prompts of their own.
         pub warmup: u32,
@@ -77,6 +80,18 @@ shapes! {
         /// Configurations may differ from the baseline in more than one knob; no difference between such two has one cause.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub factorial: bool,
+    }
+    /// A sweep that chooses its rates. A probe has at least `length.min_requests`; one rate gets at most
+    /// `length.max_requests` over all its probes.
+    struct Adaptive {
+        /// Lowest rate tried, per second.
+        pub from: f64,
+        /// Highest rate tried.
+        pub to: f64,
+        /// Time for all configurations together, shared evenly.
+        pub minutes: u32,
+        /// The relative width of the ceiling's bracket at which a configuration is done, as 0.15.
+        pub width: f64,
     }
     /// The study's engine.
     #[serde(rename_all = "snake_case", tag = "kind")]
@@ -262,6 +277,9 @@ shapes! {
         /// By attainment: the headline.
         pub ceiling: Option<Ceiling>,
         pub ceiling_by_percentile: Option<Ceiling>,
+        /// Why its adaptive sweep ended, as a sentence; left out while it goes on, and where levels are fixed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub search_ended: Option<String>,
     }
     /// A recorded fact.
     struct Fact {

@@ -22,7 +22,7 @@ pub use bundles::{ConfigurationText, Imported, PointData, PointText, StartText, 
 pub use imports::ImportStudy;
 pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
-pub use queue::{Claimed, EndStudy};
+pub use queue::{AddPoint, Claimed, EndStudy};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
 pub use starts::{EndStart, FailPoint, StoredStart};
 pub use studies::{NewStudy, StudyChange};

@@ -7,7 +7,7 @@ use app::studio::{LiveEvent, StudyState};
 use uuid::Uuid;
 
 use super::rows::study_word;
-use super::{Store, StoreError, append_event, changing, clean, now_ms, reading, writing};
+use super::{Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing};
 
 /// A study that this worker may measure now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,16 @@ pub struct EndStudy<'a> {
     pub problem: Option<&'a str>,
     /// What to announce, in order.
     pub events: &'a [LiveEvent],
+}
+
+/// A point that an adaptive sweep adds to its study.
+pub struct AddPoint<'a> {
+    /// The study.
+    pub study: Uuid,
+    /// The point, planned.
+    pub point: &'a StoredPoint,
+    /// What to announce.
+    pub event: &'a LiveEvent,
 }
 
 /// The oldest queued study none of whose engines is measured by, or promised to, another.
@@ -71,6 +81,34 @@ impl Store {
                 }
                 None => None,
             }
+        }))
+    }
+
+    /// Adds a planned point to a running study; the number of its event.
+    pub async fn add_point(&self, add: &AddPoint<'_>) -> Result<u64, StoreError> {
+        const SQL: &str = "INSERT INTO points (id, study, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state) \
+            SELECT $1, id, $3, $4, $5, $6, $7, $8, 'planned' FROM studies WHERE id = $2 AND state IN ('running', 'waiting')";
+        let AddPoint {
+            study,
+            point,
+            event,
+        } = *add;
+        Ok(writing!(self, |tx| {
+            let added = sqlx::query(SQL)
+                .bind(point.id)
+                .bind(study)
+                .bind(i64::from(point.configuration))
+                .bind(i64::from(point.ordinal))
+                .bind(point.level.to_string())
+                .bind(i64::from(point.repeat))
+                .bind(i64::from(point.planned_requests))
+                .bind(i64::try_from(point.estimated_ms).unwrap_or(i64::MAX))
+                .execute(&mut *tx)
+                .await?;
+            if added.rows_affected() == 0 {
+                return Err(StoreError::OutOfTurn { what: "point" });
+            }
+            append_event!(tx, study, event)
         }))
     }
 

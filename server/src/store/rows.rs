@@ -6,7 +6,7 @@ use load::tokens::Counted;
 use measure::certificate::Certificate;
 use measure::knobs::Facts;
 use measure::slo::Judgement;
-use measure::study::StudySpec;
+use measure::study::{PlannedPoint, StudySpec};
 use measure::summary::Summary;
 use measure::units::Level;
 use serde::Serialize;
@@ -101,6 +101,29 @@ pub struct StoredPoint {
     pub made: Option<Made>,
     /// Why it failed.
     pub problem: Option<String>,
+}
+
+impl StoredPoint {
+    /// A point that is still to be measured.
+    pub fn planned(id: Uuid, ordinal: u32, planned: &PlannedPoint) -> Self {
+        Self {
+            id,
+            configuration: planned.configuration,
+            ordinal,
+            level: planned.level,
+            repeat: planned.repeat,
+            planned_requests: planned.requests,
+            estimated_ms: planned.estimated.0 / 1_000_000,
+            state: PointState::Planned,
+            started_ms: None,
+            finished_ms: None,
+            summary: None,
+            certificate: None,
+            judgement: None,
+            made: None,
+            problem: None,
+        }
+    }
 }
 
 #[derive(FromRow)]

@@ -143,7 +143,7 @@ impl Side {
             }
         }
         (configuration.ceiling, configuration.ceiling_by_percentile) =
-            ceilings(points, self.spec.arrival);
+            ceilings(points, &self.spec);
     }
 
     /// Everything that could make its curve differ: what is known of the engine, and what the study asked of it.

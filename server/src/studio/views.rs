@@ -5,11 +5,12 @@ use app::studio::{ConfigurationView, PointState, PointView, StudyState, StudyVie
 use measure::arrival::Arrival;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::knobs::{Fact, Source};
-use measure::study::ConfigurationSpec;
+use measure::study::{ConfigurationSpec, StudySpec};
 use measure::summary::Capacity;
 use uuid::Uuid;
 
 use super::bundles::origin_words;
+use super::search::{budget_left, probed, why_ended};
 use crate::store::{Store, StoreError, StoredConfiguration, StoredPoint, StoredStudy, now_ms};
 
 /// Ceilings of one curve: by attainment, by percentile. None before its first point.
@@ -99,7 +100,15 @@ impl Model {
             cache_cold,
             ceiling,
             ceiling_by_percentile,
+            search_ended: self.why_ended(ordinal),
         }
+    }
+
+    /// Why the search for a configuration's ceiling ended, in words.
+    fn why_ended(&self, ordinal: u32) -> Option<String> {
+        let of = |point: &&StoredPoint| point.configuration == ordinal;
+        let points: Vec<&StoredPoint> = self.points.iter().filter(of).collect();
+        why_ended(&self.study.spec, &points).map(str::to_owned)
     }
 
     /// Which files it was made from: two files of one name are two workloads.
@@ -139,13 +148,16 @@ impl Model {
             .filter(|point| point.configuration == ordinal)
             .map(point_view)
             .collect();
-        ceilings(&views, self.study.spec.arrival)
+        ceilings(&views, &self.study.spec)
     }
 
     /// Estimated milliseconds until it is done: planned times, corrected by how long finished points really took.
     pub fn remaining_ms(&self) -> Option<u64> {
         matches!(self.study.state, StudyState::Queued | StudyState::Running)
-            .then(|| remaining(&self.points, now_ms()))
+            .then(|| match self.study.spec.search() {
+                Some(search) => budget_left(&self.study.spec, &search, &self.points),
+                None => remaining(&self.points, now_ms()),
+            })
     }
 }
 
@@ -182,15 +194,21 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
     }
 }
 
-/// The ceilings of one curve.
-pub fn ceilings(points: &[PointView], arrival: Arrival) -> Ceilings {
-    let curve = points.iter().filter_map(|it| curve_point(it, arrival));
+/// The ceilings of one curve. That by attainment of an adaptive sweep rests on what its looks decided.
+pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
+    let curve = points
+        .iter()
+        .filter_map(|it| curve_point(it, spec.arrival));
     let curve: Vec<CurvePoint<'_>> = curve.collect();
     if curve.is_empty() {
         return (None, None);
     }
+    let by_attainment = match spec.search() {
+        Some(search) => search.ceiling(&points.iter().filter_map(probed).collect::<Vec<_>>()),
+        None => ceiling(&curve, By::Attainment),
+    };
     (
-        Some(ceiling(&curve, By::Attainment)),
+        Some(by_attainment),
         Some(ceiling(&curve, By::Percentile)),
     )
 }

@@ -1,10 +1,11 @@
 //! One point, from its prompts to its row. Everything that costs time is done before the clock starts or after it ends.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use app::studio::{LiveEvent, PointState, Progress};
 use load::{Begun, InputTokens, Made, Observer, PointRun, Sharing, run_point};
+use measure::adaptive::Doom;
 use measure::arrival::discipline;
 use measure::certificate::{Calibration, Certificate, Demand, certify};
 use measure::evidence::{Cache, Evidence};
@@ -12,6 +13,7 @@ use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::{Level, Nanos};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::around::Around;
@@ -38,21 +40,26 @@ impl Run<'_> {
         self.begin(index).await?;
         let sharing = Sharing::of(&plan);
         let beside = self.look_beside(site).await;
-        let watch = Arc::new(self.feed(index, beside.begun()));
         let halted = self.control.halted.child_token();
+        let doom = self.doom(&halted);
+        let watch = Arc::new(self.feed(index, beside.begun(), doom));
         let run = run_point(&site.engine, plan, watch, halted.clone());
         let run = match &site.managed {
             Some(managed) => managed.watch(&halted, run).await?,
             None => run.await,
         };
-        let run = run.map_err(|cause| {
+        let mut run = run.map_err(|cause| {
             Halt::Failed(format!(
                 "The point could not be measured: {}.",
                 sentence(&cause)
             ))
         })?;
-        if run.stopped || self.control.halted.is_cancelled() {
+        if self.control.halted.is_cancelled() {
             return Err(Halt::Wanted);
+        }
+        if run.stopped {
+            // Given up above capacity: what had not come due is no part of its schedule.
+            run.leave_out_undue();
         }
         let (seen, metrics) = beside.end().await;
         let given_up = run
@@ -99,7 +106,18 @@ impl Run<'_> {
         }
     }
 
-    fn feed(&self, index: usize, begun: Arc<Begun>) -> Feed {
+    /// Gives points of an adaptive sweep up once their backlog climbs: they are an upper end, and take time for nothing.
+    fn doom(&self, halted: &CancellationToken) -> Option<Mutex<(Doom, CancellationToken)>> {
+        let adaptive = self.model.study.spec.adaptive.is_some();
+        adaptive.then(|| Mutex::new((Doom::default(), halted.clone())))
+    }
+
+    fn feed(
+        &self,
+        index: usize,
+        begun: Arc<Begun>,
+        doom: Option<Mutex<(Doom, CancellationToken)>>,
+    ) -> Feed {
         let point = &self.model.points[index];
         let remaining_ms = self.model.remaining_ms().unwrap_or_default();
         Feed {
@@ -109,6 +127,7 @@ impl Run<'_> {
             begun_ms: now_ms(),
             remaining_ms,
             begun,
+            doom,
         }
     }
 
@@ -274,6 +293,21 @@ struct Feed {
     remaining_ms: u64,
     /// Whoever looks beside the point.
     begun: Arc<Begun>,
+    /// What ends it where it is above capacity, and how.
+    doom: Option<Mutex<(Doom, CancellationToken)>>,
+}
+
+impl Feed {
+    fn watch(&self, now: &load::Progress) {
+        // One thread tells of progress, so nobody waits here.
+        let Some(Ok(mut doom)) = self.doom.as_ref().map(Mutex::lock) else {
+            return;
+        };
+        let at = now.elapsed_ms as f64 / 1000.0;
+        if doom.0.see(at, now.sent, now.in_flight) {
+            doom.1.cancel();
+        }
+    }
 }
 
 impl Observer for Feed {
@@ -282,6 +316,7 @@ impl Observer for Feed {
     }
 
     fn progress(&self, now: load::Progress) {
+        self.watch(&now);
         let load::Progress {
             elapsed_ms,
             scheduled,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use load::dialect::Quirks;
 use load::tokens::Counter;
 use load::{Made, PointPlan, PointSpec, plan_point};
-use measure::study::{Api, PlannedPoint, StudySpec};
+use measure::study::{Api, PlannedPoint, PointLength, StudySpec};
 
 use super::run::{Halt, Run};
 use super::site::Site;
@@ -89,7 +89,7 @@ fn plan(
         data_dir: Some(&data_dir),
         arrival: spec.arrival,
         level: planned.level,
-        length: spec.length,
+        length: length(spec, planned),
         duration: None,
         seed: planned.seed,
         warmup: spec.warmup,
@@ -101,6 +101,18 @@ fn plan(
         request_id_prefix: prefix,
     };
     plan_point(&spec).map_err(|cause| sentence(&cause))
+}
+
+/// An adaptive sweep says of each of its points how long it is.
+fn length(spec: &StudySpec, planned: &PlannedPoint) -> PointLength {
+    match spec.adaptive {
+        Some(_) => PointLength {
+            min_requests: planned.requests,
+            max_requests: planned.requests,
+            seconds: spec.length.seconds,
+        },
+        None => spec.length,
+    }
 }
 
 /// Makes a study's first point, to see whether it can be made.

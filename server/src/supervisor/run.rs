@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::control::{Control, Why};
 use super::ending::{Ending, keep, unstorable};
 use super::order;
+use super::search::plan_so_far;
 use super::site::Site;
 use super::worth::not_worth;
 use super::{Parts, Supervisor};
@@ -109,7 +110,7 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
     info!(%study, points = model.points.len(), "study {study} starts");
     let mut run = Run {
         parts,
-        plan: model.study.spec.plan(),
+        plan: plan_so_far(&model.study.spec, &model.points),
         model,
         control,
         startups: HashMap::new(),
@@ -136,8 +137,14 @@ impl Run<'_> {
     }
 
     async fn measure_points(&mut self, site: &mut Option<Site>) -> Result<(), Halt> {
-        while let Some(index) = self.next_point() {
+        loop {
             self.check_halted()?;
+            let Some(index) = self.next_point() else {
+                if self.search_on().await? {
+                    continue;
+                }
+                break;
+            };
             match self.measure_next(site, index).await {
                 Err(Halt::Engine(failure)) => {
                     self.close(site.take()).await;
@@ -177,7 +184,8 @@ impl Run<'_> {
             measured.map_err(|halt| site.blame(halt))?;
             self.deaths.remove(&configuration);
             site.keep_log(&self.parts.store).await;
-            if let Some(problem) = not_worth(&self.model.points, index) {
+            let goes_on = self.model.study.spec.adaptive.is_some();
+            if let Some(problem) = not_worth(&self.model.points, index, goes_on) {
                 return Err(Halt::Failed(problem));
             }
         }

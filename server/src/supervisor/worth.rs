@@ -7,14 +7,16 @@ use crate::store::StoredPoint;
 /// Why a study ends after a point, with the mend; `None` when it goes on.
 ///
 /// Answers that came too late are what load far above capacity does: they end the study only when no other point of the
-/// configuration has shown, or may still show at a lower rate, that the engine answers at all.
-pub(super) fn not_worth(points: &[StoredPoint], index: usize) -> Option<String> {
+/// configuration has shown, or may still show at a lower rate, that the engine answers at all. An adaptive sweep chooses
+/// lower rates by itself: `lower_follow`.
+pub(super) fn not_worth(points: &[StoredPoint], index: usize, lower_follow: bool) -> Option<String> {
     let point = points.get(index)?;
     let summary = point.summary.as_ref()?;
     if 0 < summary.completed || summary.scheduled == 0 {
         return None;
     }
-    if summary.fails_by_lateness_only() && others_may_answer(points, point) {
+    let others = lower_follow || others_may_answer(points, point);
+    if summary.fails_by_lateness_only() && others {
         return None;
     }
     let what = summary.failures_in_words().join(", ");
@@ -92,13 +94,13 @@ mod tests {
     fn a_point_without_a_success_ends_the_study_with_the_mend() {
         let refused = summary(Outcome::Error(ErrorKind::HttpStatus), Some(401));
         let points = [point("2", Some(refused)), point("4", None)];
-        let problem = not_worth(&points, 0).expect("ends");
+        let problem = not_worth(&points, 0, false).expect("ends");
         assert!(
             problem.contains("point at 2 succeeded: 1 × http_status (HTTP 401: no key). The engine wants another API key"),
             "{problem}"
         );
         let well = [point("2", Some(summary(Outcome::Ok, Some(200))))];
-        assert_eq!(not_worth(&well, 0), None);
+        assert_eq!(not_worth(&well, 0, false), None);
     }
 
     #[test]

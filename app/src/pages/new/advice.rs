@@ -201,6 +201,9 @@ fn median_bound(slo: &Slo) -> Option<Advice> {
 }
 
 fn no_curve(spec: &StudySpec) -> Option<Advice> {
+    if spec.adaptive.is_some() {
+        return None;
+    }
     let open = spec.levels.iter().filter(|level| level.is_open()).count();
     match open {
         0 => say(

@@ -96,6 +96,7 @@ impl From<&StudySpec> for Draft {
             workload,
             arrival,
             levels,
+            adaptive,
             length,
             warmup,
             seed,
@@ -125,11 +126,14 @@ impl From<&StudySpec> for Draft {
             endpoint,
             workload: workload.into(),
             arrival: arrival.to_string(),
-            levels: levels
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(" "),
+            levels: match adaptive {
+                Some(adaptive) => adaptive.to_string(),
+                None => levels
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            },
             min_requests: min_requests.to_string(),
             max_requests: max_requests.to_string(),
             seconds: point_seconds.to_string(),

@@ -191,7 +191,7 @@ pub fn section_of(field: &str) -> &'static str {
         "engine" => "engine",
         "workload" | "tokenizer" => "workload",
         "slo" => "slo",
-        "levels" | "length" | "arrival" => "load",
+        "levels" | "adaptive" | "length" | "arrival" => "load",
         "configurations" | "factorial" | "on_failure" => "configurations",
         _ => "more",
     }

@@ -14,7 +14,8 @@ use crate::ui::field::TextField;
 use crate::ui::segmented::Segmented;
 
 /// Rates to begin with.
-const PRESETS: [(&str, &str); 4] = [
+const PRESETS: [(&str, &str); 5] = [
+    ("Find the ceiling", "find 1-64 in 20 min"),
     ("0.5 … 32, inf", "0.5 1 2 4 8 16 32 inf"),
     ("1 … 16", "1 2 4 8 16"),
     ("Closed loop", "c=1 c=4 c=16 c=64"),
@@ -92,8 +93,8 @@ fn Rates(form: Form) -> impl IntoView {
             id="levels"
             label="Rates"
             bind=levels
-            hint="Per second: of sessions where a session has several turns, else of requests. inf sends everything at once; c=16 is a closed loop of 16 streams; x2 replays a trace twice as fast."
-            error=form.error(&["levels"])
+            hint="Per second: of sessions where a session has several turns, else of requests. inf sends everything at once; c=16 is a closed loop of 16 streams; x2 replays a trace twice as fast. find 1-64 in 20 min looks for the ceiling itself."
+            error=form.error(&["levels", "adaptive.from", "adaptive.to", "adaptive.minutes", "adaptive.width"])
         />
         <div class="row">
             {PRESETS.map(preset).collect_view()}
@@ -146,17 +147,15 @@ fn shown(rate: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use measure::study::Adaptive;
+
     use super::*;
 
     #[test]
     fn presets_are_levels() {
         for (name, text) in PRESETS {
-            assert!(
-                words(text)
-                    .into_iter()
-                    .all(|word| word.parse::<Level>().is_ok()),
-                "{name}"
-            );
+            let levels = || words(text).into_iter().all(|word| word.parse::<Level>().is_ok());
+            assert!(levels() || text.parse::<Adaptive>().is_ok(), "{name}");
         }
     }
 

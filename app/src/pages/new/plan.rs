@@ -3,12 +3,14 @@
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use measure::study::{FieldError, PlannedPoint, StudySpec};
 
 use super::advice::{Advice, advise, pauses, total_ms};
 use super::form::{Form, section_of};
 use super::sentence::{engines_words, rate_unit};
 use super::spoken::spoken;
+use crate::api::foretell_study;
 use crate::ui::badge::{Badge, SIMULATED};
 use crate::ui::format;
 use crate::words;
@@ -43,7 +45,11 @@ pub fn Plan(
     problem: Signal<Option<String>>,
 ) -> impl IntoView {
     let engine = move || form.draft.with(engines_words);
+    let searched = move || form.spec.with(|spec| spec.as_ref().ok()?.adaptive);
     let headline = move || {
+        if let Some(adaptive) = searched() {
+            return format!("Up to {} min", adaptive.minutes);
+        }
         form.plan.with(|plan| match plan.len() {
             0 => "No plan yet".to_owned(),
             points => format!(
@@ -74,6 +80,7 @@ pub fn Plan(
                 </Show>
             </div>
             {shared(move || drawn.with(|lanes| lanes.iter().enumerate().map(|(index, it)| lane(index, it, unit())).collect_view()))}
+            {foretold(form)}
             <p class="small muted">"Holds " {engine} " meanwhile. " {shared(move || pause_words(paused()))}</p>
             {shared(move || points_table(&drawn.get(), unit()))}
             <Problems form problem />
@@ -84,6 +91,22 @@ pub fn Plan(
         </section>
     }
     .erased()
+}
+
+/// What an adaptive sweep would take, as the server works it out.
+fn foretold(form: Form) -> impl IntoView {
+    let spec = memo(move || {
+        let spec = form.spec.get().ok()?;
+        spec.adaptive.map(|_| spec)
+    });
+    let said = RwSignal::new(String::new());
+    Effect::new(move |_| match spec.get() {
+        Some(spec) => spawn_local(async move {
+            said.set(foretell_study(spec).await.unwrap_or_default());
+        }),
+        None => said.set(String::new()),
+    });
+    view! { <p class="small">{move || said.get()}</p> }.erased()
 }
 
 fn pause_words(pauses: usize) -> Option<String> {

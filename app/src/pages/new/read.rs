@@ -12,7 +12,7 @@ use measure::decimal::Decimal;
 use measure::knobs::Knobs;
 use measure::slo::Slo;
 use measure::study::{
-    Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength, StudySpec,
+    Adaptive, Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength, StudySpec,
     Turn,
 };
 use measure::units::{Level, OutOfRange, Seed};
@@ -83,6 +83,11 @@ impl Draft {
     }
 }
 
+/// Whether what stands for rates asks for a search instead.
+pub fn is_search(levels: &str) -> bool {
+    levels.trim_start().starts_with("find")
+}
+
 /// Collects errors while reading on, so that a person sees all of them at once.
 #[derive(Default)]
 struct Reader {
@@ -127,7 +132,11 @@ impl Reader {
         let engine = self.engine(draft);
         let workload = self.workload(&draft.workload);
         let arrival = self.arrival(&draft.arrival);
-        let levels = self.levels(&draft.levels);
+        let adaptive = self.adaptive(&draft.levels);
+        let levels = match adaptive {
+            Some(None) => self.levels(&draft.levels),
+            _ => Some(Vec::new()),
+        };
         let length = self.length(draft);
         let warmup = self.whole("warmup", &draft.warmup);
         let seed = self
@@ -146,6 +155,7 @@ impl Reader {
             workload: workload?,
             arrival: arrival?,
             levels: levels?,
+            adaptive: adaptive?,
             length: length?,
             warmup: warmup?,
             seed: seed?,
@@ -262,6 +272,15 @@ impl Reader {
         }
         let read: Result<Vec<Level>, _> = words.into_iter().map(str::parse).collect();
         read.map_or_else(|wrong| self.refuse("levels", wrong.to_string()), Some)
+    }
+
+    /// A search for the ceiling in place of levels: `find 1-64 in 20 min`.
+    fn adaptive(&mut self, text: &str) -> Option<Option<Adaptive>> {
+        if !is_search(text) {
+            return Some(None);
+        }
+        let read = text.parse::<Adaptive>();
+        read.map_or_else(|wrong| self.refuse("levels", wrong.to_string()), |it| Some(Some(it)))
     }
 
     fn length(&mut self, draft: &Draft) -> Option<PointLength> {

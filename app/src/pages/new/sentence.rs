@@ -10,7 +10,7 @@ use measure::units::{Level, Nanos};
 use super::advice::flipped_knobs;
 use super::draft::{Draft, EndpointDraft};
 use super::form::{Form, summary_id};
-use super::read::words;
+use super::read::{is_search, words};
 use crate::ui::format;
 
 /// A metric's name for people.
@@ -71,6 +71,9 @@ pub fn listed(items: &[String]) -> String {
 
 /// Levels in few words: `0.5 … 32, inf`.
 pub fn levels_words(text: &str) -> String {
+    if is_search(text) {
+        return text.trim().to_owned();
+    }
     let (rates, others): (Vec<&str>, Vec<&str>) = words(text).into_iter().partition(|word| {
         word.parse()
             .is_ok_and(|level| matches!(level, Level::Rate(_)))

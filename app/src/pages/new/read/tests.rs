@@ -34,6 +34,7 @@ fn spec(
         levels: ["0.5", "8", "c=16", "inf"]
             .map(|level| level.parse().expect("level"))
             .to_vec(),
+        adaptive: None,
         length: PointLength {
             min_requests: 100,
             max_requests: 400,
