@@ -108,7 +108,12 @@ pub fn rows(seeds: u32) -> Vec<Row> {
         let truth = truth(&queue, 200);
         if let Some(formula) = long_run(&queue) {
             let name = format!("{}: finite run's ceiling beside the formula's", queue.name);
-            rows.push(row(name, 200, (truth / formula - 1.0).abs(), Some(Bar::AtMost(0.01))));
+            rows.push(row(
+                name,
+                200,
+                (truth / formula - 1.0).abs(),
+                Some(Bar::AtMost(0.01)),
+            ));
         }
         rows.extend(Tally::of(&queue, truth, FULL, seeds).rows(queue.name));
     }
@@ -205,7 +210,9 @@ impl Tally {
         self.widths
             .push(ceiling.relative_width().unwrap_or(f64::INFINITY));
         self.probes.push(probed.len() as f64);
-        let requests = probed.iter().map(|probe| f64::from(probe.evidence.scheduled));
+        let requests = probed
+            .iter()
+            .map(|probe| f64::from(probe.evidence.scheduled));
         self.requests.push(requests.sum());
     }
 
@@ -217,10 +224,30 @@ impl Tally {
         let (at_least, at_most) = (Bar::AtLeast, |most| Some(Bar::AtMost(most)));
         let all = self.searches;
         vec![
-            row(named("ceiling's interval holds the truth"), all, covered, Some(at_least(0.93))),
-            row(named("resolved ceilings that miss"), self.resolved, missed, at_most(0.07)),
-            row(named("median relative width"), all, median(&self.widths), at_most(0.15)),
-            row(named("most probes"), all, most(&self.probes), at_most(f64::from(PROBES))),
+            row(
+                named("ceiling's interval holds the truth"),
+                all,
+                covered,
+                Some(at_least(0.93)),
+            ),
+            row(
+                named("resolved ceilings that miss"),
+                self.resolved,
+                missed,
+                at_most(0.07),
+            ),
+            row(
+                named("median relative width"),
+                all,
+                median(&self.widths),
+                at_most(0.15),
+            ),
+            row(
+                named("most probes"),
+                all,
+                most(&self.probes),
+                at_most(f64::from(PROBES)),
+            ),
             row(named("median requests"), all, median(&self.requests), None),
         ]
     }

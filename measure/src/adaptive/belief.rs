@@ -49,15 +49,27 @@ impl Belief {
         let step = (hi / lo).ln() / PLACES as f64;
         let places = (0..PLACES).map(|place| lo.ln() + step * (place as f64 + 0.5));
         let mut nodes: Vec<Node> = places
-            .flat_map(|at| STEEP.map(|steep| Node { at, steep, weight: 0.0 }))
+            .flat_map(|at| {
+                STEEP.map(|steep| Node {
+                    at,
+                    steep,
+                    weight: 0.0,
+                })
+            })
             .collect();
-        let near = |level: &&Level| !level.above && lo / NEAR < level.rate && level.rate < hi * NEAR;
+        let near =
+            |level: &&Level| !level.above && lo / NEAR < level.rate && level.rate < hi * NEAR;
         for node in &mut nodes {
             let seen = levels.iter().filter(near);
             node.weight = seen.map(|level| node.log_likelihood(level, target)).sum();
         }
-        let most = nodes.iter().map(|node| node.weight).fold(f64::NEG_INFINITY, f64::max);
-        nodes.iter_mut().for_each(|node| node.weight = (node.weight - most).exp());
+        let most = nodes
+            .iter()
+            .map(|node| node.weight)
+            .fold(f64::NEG_INFINITY, f64::max);
+        nodes
+            .iter_mut()
+            .for_each(|node| node.weight = (node.weight - most).exp());
         let all: f64 = nodes.iter().map(|node| node.weight).sum();
         nodes.iter_mut().for_each(|node| node.weight /= all);
         Self { nodes, target }
@@ -65,14 +77,21 @@ impl Belief {
 
     /// The crossing that is expected.
     pub fn crossing(&self) -> f64 {
-        self.nodes.iter().map(|node| node.weight * node.at).sum::<f64>().exp()
+        self.nodes
+            .iter()
+            .map(|node| node.weight * node.at)
+            .sum::<f64>()
+            .exp()
     }
 
     /// How much of the surplus over `goal` a probe is expected to take off the logarithm of hi over lo.
     pub fn gain(&self, trial: Trial, (lo, hi): (f64, f64), goal: f64) -> f64 {
         let surplus = |ratio: f64| (ratio.ln() - goal).max(0.0);
         let now = surplus(hi / lo);
-        let (if_kept, if_broken) = (now - surplus(hi / trial.rate), now - surplus(trial.rate / lo));
+        let (if_kept, if_broken) = (
+            now - surplus(hi / trial.rate),
+            now - surplus(trial.rate / lo),
+        );
         let gains = self.nodes.iter().map(|node| {
             let (kept, broken) = node.decides(trial, self.target);
             node.weight * (kept * if_kept + broken * if_broken)
@@ -100,8 +119,14 @@ impl Node {
         let all = worth + trial.more;
         let share = (seen * worth + self.share(trial.rate, target) * trial.more) / all;
         let distance = distance(share, all, target);
-        let chance = logistic(1.7 * (distance.abs() - limit(trial.level, trial.look)) / (trial.more / all).sqrt());
-        if 0.0 < distance { (chance, 0.0) } else { (0.0, chance) }
+        let chance = logistic(
+            1.7 * (distance.abs() - limit(trial.level, trial.look)) / (trial.more / all).sqrt(),
+        );
+        if 0.0 < distance {
+            (chance, 0.0)
+        } else {
+            (0.0, chance)
+        }
     }
 }
 

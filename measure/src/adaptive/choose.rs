@@ -121,12 +121,7 @@ fn between(search: &Search, levels: &[Level]) -> (f64, f64) {
 }
 
 /// Rates between the ends that a probe could help at: new ones, and those not yet decided.
-fn candidates(
-    search: &Search,
-    levels: &[Level],
-    (lo, hi): (f64, f64),
-    crossing: f64,
-) -> Vec<f64> {
+fn candidates(search: &Search, levels: &[Level], (lo, hi): (f64, f64), crossing: f64) -> Vec<f64> {
     let apart =
         |rate: f64| move |level: &Level| CLOSE * search.width < (level.rate / rate).ln().abs();
     let inside = |rate: &f64| lo < *rate && *rate < hi;

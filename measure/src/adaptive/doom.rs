@@ -83,13 +83,18 @@ mod tests {
 
     /// When a queue at a rate is called doomed, in seconds of 600.
     fn doomed(rate: f64, seed: u64) -> Option<f64> {
-        let stays: Vec<(f64, f64)> = QUEUE.stays(rate, seed).take((rate * 600.0) as usize).collect();
+        let stays: Vec<(f64, f64)> = QUEUE
+            .stays(rate, seed)
+            .take((rate * 600.0) as usize)
+            .collect();
         let mut doom = Doom::default();
-        (1..2400).map(|quarter| f64::from(quarter) / 4.0).find(|at| {
-            let sent = stays.iter().filter(|stay| stay.0 <= *at).count() as u32;
-            let ended = stays.iter().filter(|stay| stay.1 <= *at).count() as u32;
-            doom.see(*at, sent, sent - ended)
-        })
+        (1..2400)
+            .map(|quarter| f64::from(quarter) / 4.0)
+            .find(|at| {
+                let sent = stays.iter().filter(|stay| stay.0 <= *at).count() as u32;
+                let ended = stays.iter().filter(|stay| stay.1 <= *at).count() as u32;
+                doom.see(*at, sent, sent - ended)
+            })
     }
 
     #[test]

@@ -135,7 +135,10 @@ fn time_and_probes_are_never_overspent() {
         let known = [Stop::TimeSpent, Stop::ProbesSpent, Stop::Undecided];
         assert!(known.contains(&stop), "{stop:?}");
     }
-    let few = Search { probes: 3, ..SEARCH };
+    let few = Search {
+        probes: 3,
+        ..SEARCH
+    };
     assert_eq!(run(&few, level).1, Stop::ProbesSpent);
     let none = Search {
         seconds: 4.0,

@@ -459,51 +459,108 @@ fn by_percentile_the_repeat_in_the_middle_counts() {
         let points: Vec<_> = verdicts.iter().map(|it| (2.0, 2.0, *it, 0.97)).collect();
         repeats(&points, By::Percentile)
     };
-    assert_eq!(of(&[Surely, Probably, Surely]), Ceiling::AtLeast { lo: 2.0 });
+    assert_eq!(
+        of(&[Surely, Probably, Surely]),
+        Ceiling::AtLeast { lo: 2.0 }
+    );
     let unsure = Ceiling::Unresolved { lo: None, hi: None };
     assert_eq!(of(&[Surely, Probably]), unsure);
     assert_eq!(of(&[ProbablyNot, SurelyNot]), unsure);
-    assert_eq!(of(&[SurelyNot, SurelyNot, Surely]), Ceiling::NoneKept { hi: 2.0 });
+    assert_eq!(
+        of(&[SurelyNot, SurelyNot, Surely]),
+        Ceiling::NoneKept { hi: 2.0 }
+    );
 }
 
 #[test]
 fn half_of_the_repeats_above_capacity_make_the_level_so() {
     let of = |above: usize| {
-        let points = [(1.0, 1.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0), (2.0, 2.0, Surely, 1.0)];
+        let points = [
+            (1.0, 1.0, Surely, 1.0),
+            (2.0, 2.0, Surely, 1.0),
+            (2.0, 2.0, Surely, 1.0),
+            (2.0, 2.0, Surely, 1.0),
+        ];
         let given: Vec<Given> = points.iter().map(|it| (it.0, it.2, it.3)).collect();
-        with(&given, By::Attainment, |i, point| point.above_capacity = 4 - above <= i)
+        with(&given, By::Attainment, |i, point| {
+            point.above_capacity = 4 - above <= i
+        })
     };
     assert_eq!(of(0), Ceiling::AtLeast { lo: 2.0 });
     // One of three: no longer sure.
     assert_eq!(of(1), Ceiling::AtLeast { lo: 1.0 });
-    assert!(matches!(of(2), Ceiling::Bracket { lo: 1.0, hi: 2.0, .. }));
+    assert!(matches!(
+        of(2),
+        Ceiling::Bracket {
+            lo: 1.0,
+            hi: 2.0,
+            ..
+        }
+    ));
 }
 
 #[test]
 fn the_value_follows_a_fit_that_never_rises() {
     // 0.94 and 0.96 are noise around the target: their mean is at it, so the crossing lies at the second.
     let ceiling = with(
-        &[(1.0, Surely, 1.0), (2.0, ProbablyNot, 0.94), (3.0, Probably, 0.96), (4.0, SurelyNot, 0.5)],
+        &[
+            (1.0, Surely, 1.0),
+            (2.0, ProbablyNot, 0.94),
+            (3.0, Probably, 0.96),
+            (4.0, SurelyNot, 0.5),
+        ],
         By::Attainment,
         |_, _| {},
     );
     let Ceiling::Bracket { value, lo, hi } = ceiling else {
         panic!("{ceiling:?}")
     };
-    assert!((value - 3.0).abs() < 1e-6 && (lo, hi) == (1.0, 4.0), "{value}");
+    assert!(
+        (value - 3.0).abs() < 1e-6 && (lo, hi) == (1.0, 4.0),
+        "{value}"
+    );
 }
 
 #[test]
 fn intervals_and_widths_are_read_from_every_kind() {
     let all = [
-        (Ceiling::Bracket { value: 2.0, lo: 1.5, hi: 2.5 }, Some((1.5, 2.5)), Some(0.5)),
-        (Ceiling::AtLeast { lo: 2.0 }, Some((2.0, f64::INFINITY)), None),
+        (
+            Ceiling::Bracket {
+                value: 2.0,
+                lo: 1.5,
+                hi: 2.5,
+            },
+            Some((1.5, 2.5)),
+            Some(0.5),
+        ),
+        (
+            Ceiling::AtLeast { lo: 2.0 },
+            Some((2.0, f64::INFINITY)),
+            None,
+        ),
         (Ceiling::NoneKept { hi: 2.0 }, Some((0.0, 2.0)), None),
-        (Ceiling::Unresolved { lo: None, hi: Some(2.0) }, Some((0.0, 2.0)), None),
-        (Ceiling::Unresolved { lo: Some(2.0), hi: Some(1.0) }, None, None),
+        (
+            Ceiling::Unresolved {
+                lo: None,
+                hi: Some(2.0),
+            },
+            Some((0.0, 2.0)),
+            None,
+        ),
+        (
+            Ceiling::Unresolved {
+                lo: Some(2.0),
+                hi: Some(1.0),
+            },
+            None,
+            None,
+        ),
         (Ceiling::Ramped, None, None),
     ];
     for (ceiling, interval, width) in all {
-        assert_eq!((ceiling.interval(), ceiling.relative_width()), (interval, width));
+        assert_eq!(
+            (ceiling.interval(), ceiling.relative_width()),
+            (interval, width)
+        );
     }
 }

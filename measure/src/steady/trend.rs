@@ -47,7 +47,9 @@ pub fn of(series: &[(f64, f64)]) -> Trend {
     let blocks: Vec<(f64, f64)> = if series.len() < FEWEST {
         Vec::new()
     } else {
-        (0..BLOCKS).map(|block| middle(part(series, block))).collect()
+        (0..BLOCKS)
+            .map(|block| middle(part(series, block)))
+            .collect()
     };
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Trend {
@@ -110,7 +112,11 @@ mod tests {
     fn a_slope_is_found_with_its_size_and_its_sign() {
         for slope in [0.02, -0.02] {
             let trend = of(&series(slope, 1));
-            let way = if 0.0 < slope { Direction::Rising } else { Direction::Falling };
+            let way = if 0.0 < slope {
+                Direction::Rising
+            } else {
+                Direction::Falling
+            };
             assert_eq!(trend.direction, way);
             assert!((trend.per_second / slope - 1.0).abs() < 0.1, "{trend:?}");
         }

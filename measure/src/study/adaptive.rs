@@ -38,8 +38,7 @@ pub struct Adaptive {
 }
 
 /// What is wanted where a sweep is written as text.
-const WANTED: &str =
-    "find LOWEST-HIGHEST in MINUTES min, and how close where that is not 15%: find 1-64 in 20 min to 10%";
+const WANTED: &str = "find LOWEST-HIGHEST in MINUTES min, and how close where that is not 15%: find 1-64 in 20 min to 10%";
 /// How close, where nothing is said.
 const USUAL_WIDTH: f64 = 0.15;
 
@@ -160,7 +159,10 @@ pub(super) fn check_adaptive(errors: &mut Errors, spec: &StudySpec, adaptive: Ad
     errors.unless(
         1.0 < ratio && ratio <= SPAN,
         "adaptive.to",
-        format!("must be above the lowest rate ({}), and at most {SPAN} times it", from.per_second()),
+        format!(
+            "must be above the lowest rate ({}), and at most {SPAN} times it",
+            from.per_second()
+        ),
     );
     errors.unless(
         (1..=MAX_MINUTES).contains(&minutes),

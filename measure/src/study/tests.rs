@@ -461,7 +461,10 @@ fn an_adaptive_sweep_begins_with_one_point_a_configuration() {
     assert_eq!(told, [(0, "8".into(), 150), (1, "8".into(), 150)]);
     assert_ne!(plan[0].seed, plan[1].seed);
     let search = spec.search().expect("adaptive");
-    assert_eq!((search.seconds, search.least, search.most), (900.0, 100, 600));
+    assert_eq!(
+        (search.seconds, search.least, search.most),
+        (900.0, 100, 600)
+    );
     assert!(exercise().search().is_none());
 }
 
@@ -469,14 +472,31 @@ fn an_adaptive_sweep_begins_with_one_point_a_configuration() {
 fn an_adaptive_sweep_survives_json_and_text() {
     let spec = adaptive(0.5, 64.0);
     let json = serde_json::to_string(&spec).expect("json");
-    assert!(json.contains(r#""levels":[],"adaptive":{"from":0.5,"to":64.0,"minutes":30,"width":0.15}"#), "{json}");
-    assert_eq!(serde_json::from_str::<StudySpec>(&json).expect("back"), spec);
-    assert!(!serde_json::to_string(&exercise()).expect("json").contains("adaptive"));
+    assert!(
+        json.contains(r#""levels":[],"adaptive":{"from":0.5,"to":64.0,"minutes":30,"width":0.15}"#),
+        "{json}"
+    );
+    assert_eq!(
+        serde_json::from_str::<StudySpec>(&json).expect("back"),
+        spec
+    );
+    assert!(
+        !serde_json::to_string(&exercise())
+            .expect("json")
+            .contains("adaptive")
+    );
     for text in ["find 0.5-64 in 30 min", "find 1-8 in 5 min to 10%"] {
         let read: Adaptive = text.parse().expect(text);
         assert_eq!(read.to_string(), text);
     }
-    for bad in ["find", "find 1-8", "find 8 in 5 min", "find 0-8 in 5 min", "find 1-8 in 5 h", "find 1-8 in 5 min to 10"] {
+    for bad in [
+        "find",
+        "find 1-8",
+        "find 8 in 5 min",
+        "find 0-8 in 5 min",
+        "find 1-8 in 5 h",
+        "find 1-8 in 5 min to 10",
+    ] {
         assert!(bad.parse::<Adaptive>().is_err(), "{bad}");
     }
 }
@@ -486,14 +506,24 @@ fn what_an_adaptive_sweep_cannot_have_is_refused_at_its_field() {
     let at = |change: &dyn Fn(&mut StudySpec)| {
         let mut spec = adaptive(1.0, 64.0);
         change(&mut spec);
-        spec.check().into_iter().map(|it| it.field).collect::<Vec<_>>()
+        spec.check()
+            .into_iter()
+            .map(|it| it.field)
+            .collect::<Vec<_>>()
     };
-    let sweep = |change: &dyn Fn(&mut Adaptive)| at(&|spec| spec.adaptive.iter_mut().for_each(change));
+    let sweep =
+        |change: &dyn Fn(&mut Adaptive)| at(&|spec| spec.adaptive.iter_mut().for_each(change));
     assert_eq!(at(&|spec| spec.levels = exercise().levels), ["levels"]);
     assert_eq!(at(&|spec| spec.repeats = 2), ["repeats"]);
-    assert_eq!(at(&|spec| spec.arrival = "linear-ramp=1".parse().expect("ramp")), ["arrival"]);
+    assert_eq!(
+        at(&|spec| spec.arrival = "linear-ramp=1".parse().expect("ramp")),
+        ["arrival"]
+    );
     assert_eq!(sweep(&|it| it.to = it.from), ["adaptive.to"]);
-    assert_eq!(sweep(&|it| it.from = 1e-4f64.try_into().expect("rate")), ["adaptive.from", "adaptive.to"]);
+    assert_eq!(
+        sweep(&|it| it.from = 1e-4f64.try_into().expect("rate")),
+        ["adaptive.from", "adaptive.to"]
+    );
     assert_eq!(sweep(&|it| it.width = 0.001), ["adaptive.width"]);
     assert_eq!(sweep(&|it| it.minutes = 0), ["adaptive.minutes"]);
     // A tenth of a request a second: the first probe alone takes longer.

@@ -7,7 +7,9 @@ use app::studio::{LiveEvent, StudyState};
 use uuid::Uuid;
 
 use super::rows::study_word;
-use super::{Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing};
+use super::{
+    Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing,
+};
 
 /// A study that this worker may measure now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

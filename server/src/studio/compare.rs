@@ -142,8 +142,7 @@ impl Side {
                 point.judgement = scored.map(|(scores, summary)| judge(scores, summary, slo));
             }
         }
-        (configuration.ceiling, configuration.ceiling_by_percentile) =
-            ceilings(points, &self.spec);
+        (configuration.ceiling, configuration.ceiling_by_percentile) = ceilings(points, &self.spec);
     }
 
     /// Everything that could make its curve differ: what is known of the engine, and what the study asked of it.

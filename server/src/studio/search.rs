@@ -35,7 +35,11 @@ pub fn probe(points: &[StoredPoint], place: usize) -> Option<Probe> {
     let point = points.get(place)?;
     let mut rates: Vec<f64> = Vec::new();
     let of = |other: &&StoredPoint| other.configuration == point.configuration;
-    for rate in points[..=place].iter().filter(of).filter_map(|it| it.level.rate()) {
+    for rate in points[..=place]
+        .iter()
+        .filter(of)
+        .filter_map(|it| it.level.rate())
+    {
         if !rates.contains(&rate) {
             rates.push(rate);
         }

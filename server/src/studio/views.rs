@@ -153,11 +153,12 @@ impl Model {
 
     /// Estimated milliseconds until it is done: planned times, corrected by how long finished points really took.
     pub fn remaining_ms(&self) -> Option<u64> {
-        matches!(self.study.state, StudyState::Queued | StudyState::Running)
-            .then(|| match self.study.spec.search() {
+        matches!(self.study.state, StudyState::Queued | StudyState::Running).then(|| {
+            match self.study.spec.search() {
                 Some(search) => budget_left(&self.study.spec, &search, &self.points),
                 None => remaining(&self.points, now_ms()),
-            })
+            }
+        })
     }
 }
 
@@ -196,9 +197,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
 
 /// The ceilings of one curve. That by attainment of an adaptive sweep rests on what its looks decided.
 pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
-    let curve = points
-        .iter()
-        .filter_map(|it| curve_point(it, spec.arrival));
+    let curve = points.iter().filter_map(|it| curve_point(it, spec.arrival));
     let curve: Vec<CurvePoint<'_>> = curve.collect();
     if curve.is_empty() {
         return (None, None);
@@ -207,10 +206,7 @@ pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
         Some(search) => search.ceiling(&points.iter().filter_map(probed).collect::<Vec<_>>()),
         None => ceiling(&curve, By::Attainment),
     };
-    (
-        Some(by_attainment),
-        Some(ceiling(&curve, By::Percentile)),
-    )
+    (Some(by_attainment), Some(ceiling(&curve, By::Percentile)))
 }
 
 fn curve_point(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {

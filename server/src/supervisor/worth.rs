@@ -9,7 +9,11 @@ use crate::store::StoredPoint;
 /// Answers that came too late are what load far above capacity does: they end the study only when no other point of the
 /// configuration has shown, or may still show at a lower rate, that the engine answers at all. An adaptive sweep chooses
 /// lower rates by itself: `lower_follow`.
-pub(super) fn not_worth(points: &[StoredPoint], index: usize, lower_follow: bool) -> Option<String> {
+pub(super) fn not_worth(
+    points: &[StoredPoint],
+    index: usize,
+    lower_follow: bool,
+) -> Option<String> {
     let point = points.get(index)?;
     let summary = point.summary.as_ref()?;
     if 0 < summary.completed || summary.scheduled == 0 {

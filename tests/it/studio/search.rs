@@ -74,7 +74,9 @@ async fn a_stopped_search_goes_on_where_it_was() {
     on_sqlite(async |place| {
         let studio = place.studio().await?;
         // Half a minute a point: stopped in the first.
-        let id = studio.launch(&ME, search(4.0, 16.0, "ttft:p95<10s attain>=50%")).await?;
+        let id = studio
+            .launch(&ME, search(4.0, 16.0, "ttft:p95<10s attain>=50%"))
+            .await?;
         let running = super::until(&studio, id, |view| {
             view.points.iter().any(|it| it.started_ms.is_some())
         });

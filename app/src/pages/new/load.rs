@@ -154,7 +154,11 @@ mod tests {
     #[test]
     fn presets_are_levels() {
         for (name, text) in PRESETS {
-            let levels = || words(text).into_iter().all(|word| word.parse::<Level>().is_ok());
+            let levels = || {
+                words(text)
+                    .into_iter()
+                    .all(|word| word.parse::<Level>().is_ok())
+            };
             assert!(levels() || text.parse::<Adaptive>().is_ok(), "{name}");
         }
     }

@@ -12,8 +12,8 @@ use measure::decimal::Decimal;
 use measure::knobs::Knobs;
 use measure::slo::Slo;
 use measure::study::{
-    Adaptive, Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength, StudySpec,
-    Turn,
+    Adaptive, Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength,
+    StudySpec, Turn,
 };
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
@@ -280,7 +280,10 @@ impl Reader {
             return Some(None);
         }
         let read = text.parse::<Adaptive>();
-        read.map_or_else(|wrong| self.refuse("levels", wrong.to_string()), |it| Some(Some(it)))
+        read.map_or_else(
+            |wrong| self.refuse("levels", wrong.to_string()),
+            |it| Some(Some(it)),
+        )
     }
 
     fn length(&mut self, draft: &Draft) -> Option<PointLength> {
