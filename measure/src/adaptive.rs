@@ -21,7 +21,7 @@ pub mod looks; // when a look decides
 pub mod queue; // queues with a known answer
 
 pub use doom::Doom;
-pub use evidence::{Evidence, strain};
+pub use evidence::Evidence;
 pub use foretell::{Foretold, foretell};
 pub use level::Level;
 use level::{ends, levels};

@@ -5,7 +5,7 @@
 //! with the target by halving. The long-run formulas (M/M/c, M/D/1) check it.
 
 use crate::curve::Ceiling;
-use crate::quantile::percentile_linear;
+use crate::quantile::{percentile_linear, worst_time};
 use crate::sampling::derive;
 
 use super::queue::{Queue, Service};
@@ -296,9 +296,22 @@ fn measured(search: &Search, queue: &Queue, probe: Probe, seed: u64) -> Probed {
     Probed {
         rate: probe.rate,
         offered: probe.rate,
-        evidence: Evidence::of(&strains),
+        evidence: evidence(&strains),
         above: false,
         void: false,
         seconds: search.lasts(probe.requests, probe.rate),
+    }
+}
+
+/// Waits over their bound as evidence: worth what the judge of a point would say (the margin there is the wait over itself
+/// and the bound).
+fn evidence(strains: &[f64]) -> Evidence {
+    let margins: Vec<f64> = strains.iter().map(|it| it / (1.0 + it)).collect();
+    let good = strains.iter().filter(|it| **it <= 1.0).count();
+    let time = worst_time(&margins, strains.len() - good);
+    Evidence {
+        scheduled: strains.len() as u32,
+        good: good as u32,
+        effective: strains.len() as f64 / time,
     }
 }

@@ -72,7 +72,7 @@ pub fn verdict(evidence: &Evidence, target: f64, (level, most): (usize, u32)) ->
     if LEVELS.len() <= level {
         return Verdict::Open;
     }
-    let distance = distance(evidence.share(), evidence.effective, target);
+    let distance = distance(evidence.share(), evidence.worth(), target);
     match limit(level, look) {
         limit if limit <= distance => Verdict::Kept,
         limit if distance <= -limit => Verdict::Broken,

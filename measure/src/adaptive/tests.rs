@@ -201,14 +201,15 @@ fn runs_at_one_rate_add_up_unless_they_lie_apart() {
 }
 
 #[test]
-fn a_queue_that_remembers_is_worth_less_even_where_all_is_good() {
-    // Waits that climb and fall together, all within the bound.
-    let slow: Vec<f64> = (0..2000)
-        .map(|i| 0.5 + 0.3 * (f64::from(i) / 100.0).sin())
-        .collect();
-    let evidence = Evidence::of(&slow);
-    assert_eq!(evidence.good, 2000);
-    assert!(evidence.effective < 100.0, "{evidence:?}");
+fn a_sample_that_remembers_is_worth_a_little_less_than_it_seems() {
+    let of = |effective| Evidence {
+        scheduled: 1000,
+        good: 950,
+        effective,
+    };
+    assert_eq!(of(1000.0).worth(), 1000.0);
+    // 100 / (1 + 2 / 10).
+    assert!((of(100.0).worth() - 100.0 / 1.2).abs() < 1e-9);
 }
 
 #[test]

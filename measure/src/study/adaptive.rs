@@ -5,9 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::looks::LEVELS;
-use crate::adaptive::{Evidence, Probe, Search};
+use crate::adaptive::{Probe, Search};
 use crate::decimal;
-use crate::slo::Judgement;
 use crate::units::{Level, OutOfRange, Rate};
 
 use super::check::{Errors, check_rate};
@@ -127,16 +126,6 @@ impl StudySpec {
         (0..self.configurations.len() as u32)
             .filter_map(|configuration| self.planned(configuration, first))
             .collect()
-    }
-}
-
-impl From<&Judgement> for Evidence {
-    fn from(judgement: &Judgement) -> Self {
-        Self {
-            scheduled: judgement.scheduled,
-            good: judgement.good,
-            effective: judgement.attainment.map_or(0.0, |it| it.effective),
-        }
     }
 }
 
