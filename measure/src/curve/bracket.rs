@@ -52,6 +52,7 @@ pub(crate) fn bracket(mut seen: Vec<Seen>) -> Ceiling {
 fn crossing(seen: &[Seen], lo: f64, hi: f64) -> f64 {
     let valued = seen
         .iter()
+        .filter(|level| lo <= level.rate && level.rate <= hi)
         .filter_map(|level| Some((level.rate, (level.margin?, level.weight))));
     let (rates, mut margins): (Vec<f64>, Vec<(f64, f64)>) = valued.unzip();
     never_rising(&mut margins);

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::quantile::{Estimate, Proportion};
-use crate::slo::BoundVerdict;
+use crate::slo::{BoundVerdict, Keeps};
 use crate::units::Nanos;
 
 use Keeps::{CannotTell, Probably, ProbablyNot, Surely, SurelyNot};
