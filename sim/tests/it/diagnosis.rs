@@ -1,0 +1,4 @@
+//! Diagnoses of scenarios whose cause is known.
+
+mod played;
+mod dump;
