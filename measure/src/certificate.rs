@@ -70,7 +70,7 @@ pub struct Certificate {
 }
 
 /// Every threshold of the certificate, with its reason.
-mod thresholds {
+pub(crate) mod thresholds {
     use crate::units::Nanos;
 
     /// p99 of dispatch lag: 1 % of a 500 ms TTFT bound, less than any page prints.

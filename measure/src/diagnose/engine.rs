@@ -2,91 +2,135 @@
 
 use super::Case;
 use super::sorted::{Sorted, share};
-use crate::evidence::{Evidence, Track};
+use crate::evidence::{Evidence, Track, Warmth};
 
-/// Fewer looks say nothing.
+/// Fewer looks at a busy engine say nothing.
 const FEWEST: usize = 5;
 
-/// Figures of the engine; times in seconds, shares between 0 and 1.
+/// Figures of the engine, over the looks at which anything ran; times in seconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Engine {
-    pub looks: usize,
-    pub places: f64,
-    pub running: Option<f64>,
+    /// Share of the looks at which requests waited.
     pub waits: Option<f64>,
-    pub full_when_waiting: Option<f64>,
-    pub kv: [Option<f64>; 2], // p50 max
+    /// Share of those at which as many ran as ever.
+    pub full: Option<f64>,
+    /// KV cache in use at those, median.
     pub kv_when_waiting: Option<f64>,
+    /// Preemptions.
     pub preemptions: Option<f64>,
+    /// Share of the drafted tokens that stood, median of the looks; none where nothing is drafted.
     pub accepted: Option<f64>,
-    pub expected_hits: Option<f64>,
-    pub hits: Option<f64>,
+    /// Time in the queue for each request, all requests together.
     pub queue: Option<f64>,
+    /// Time from there to the first token, the same.
     pub prefill: Option<f64>,
-    pub path: Option<f64>,
-}
-
-fn series<'a>(track: &'a Track, key: &str) -> Vec<Option<f64>> {
-    let found = track.series.iter().find(|it| it.key == key);
-    found.map(|it| it.values.clone()).unwrap_or_default()
+    /// Time that the engine did not see, the same.
+    pub beside: Option<f64>,
 }
 
 impl Engine {
+    /// None where the page was not read, or too seldom.
     pub fn of(case: &Case) -> Option<Self> {
         let evidence = case.evidence?;
-        let track = evidence.tracks.iter().find(|it| it.of == "engine")?;
-        let (running, waiting, kv) = (
-            series(track, "running"),
-            series(track, "waiting"),
-            series(track, "kv_usage"),
-        );
-        let busy: Vec<usize> = (0..track.at_ms.len())
-            .filter(|it| 0 <= track.at_ms[*it] && running.get(*it).copied().flatten().is_some_and(|it| 0.0 < it))
-            .collect();
-        if busy.len() < FEWEST {
-            return None;
-        }
-        let at = |series: &[Option<f64>], look: usize| series.get(look).copied().flatten();
-        let places = busy.iter().filter_map(|it| at(&running, *it)).fold(0.0, f64::max);
-        let waits: Vec<usize> = busy.iter().copied().filter(|it| at(&waiting, *it).is_some_and(|it| 0.0 < it)).collect();
-        let full = waits.iter().filter(|it| at(&running, **it) == Some(places)).count();
-        let kv_busy = Sorted::of(busy.iter().filter_map(|it| at(&kv, *it)));
-        let sum = |key: &str| {
-            let all = series(track, key);
-            let told: Vec<f64> = all.into_iter().flatten().collect();
-            (!told.is_empty()).then(|| told.iter().sum::<f64>())
-        };
-        let (expected_hits, hits) = cache(evidence);
+        let looks = Looks::of(evidence.tracks.iter().find(|it| it.of == "engine")?)?;
+        let most = looks.busy.iter().filter_map(|it| it.running);
+        let most = most.fold(0.0, f64::max);
+        let waits = || looks.busy.iter().filter(|it| it.waiting.is_some_and(|it| 0.0 < it));
+        let full = waits().filter(|it| it.running == Some(most)).count();
+        let tells = looks.busy.iter().any(|it| it.waiting.is_some());
+        let percent = |sorted: Sorted| sorted.at(50.0).map(|it| it / 100.0);
         Some(Self {
-            looks: busy.len(),
-            places,
-            running: Sorted::of(busy.iter().filter_map(|it| at(&running, *it))).at(50.0),
-            waits: share(waits.len(), busy.len()),
-            full_when_waiting: share(full, waits.len()),
-            kv: [kv_busy.at(50.0), kv_busy.at(100.0)].map(|it| it.map(|it| it / 100.0)),
-            kv_when_waiting: Sorted::of(waits.iter().filter_map(|it| at(&kv, *it))).at(50.0).map(|it| it / 100.0),
-            preemptions: sum("preemptions"),
-            accepted: Sorted::of(series(track, "accepted").into_iter().flatten()).at(50.0).map(|it| it / 100.0),
-            expected_hits,
-            hits,
+            waits: share(waits().count(), looks.busy.len()).filter(|_| tells),
+            full: share(full, waits().count()),
+            kv_when_waiting: percent(Sorted::of(waits().filter_map(|it| it.kv))),
+            preemptions: looks.sum("preemptions"),
+            accepted: percent(Sorted::of(looks.series("accepted").flatten())),
             queue: part(evidence, "queue"),
             prefill: part(evidence, "prefill"),
-            path: part(evidence, "transport and unexplained"),
+            beside: part(evidence, "transport and unexplained"),
         })
     }
 }
 
-fn cache(evidence: &Evidence) -> (Option<f64>, Option<f64>) {
-    let Some(expected) = evidence.cache.expected else {
-        return (None, None);
-    };
-    let all = (expected.input_tokens as f64).max(1.0);
-    (Some(expected.tokens as f64 / all), evidence.cache.observed_tokens.map(|it| it / all))
+/// Looks at the engine's page.
+struct Looks<'a> {
+    track: &'a Track,
+    busy: Vec<Look>,
 }
 
-/// A part of the time before the first token, per request.
+#[derive(Clone, Copy)]
+struct Look {
+    running: Option<f64>,
+    waiting: Option<f64>,
+    kv: Option<f64>,
+}
+
+impl<'a> Looks<'a> {
+    fn of(track: &'a Track) -> Option<Self> {
+        let mut looks = Self {
+            track,
+            busy: Vec::new(),
+        };
+        let gauges = looks.series("running").zip(looks.series("waiting"));
+        let all = gauges.zip(looks.series("kv_usage")).zip(&track.at_ms);
+        let busy = all.filter_map(|(((running, waiting), kv), at_ms)| {
+            let is_busy = 0 <= *at_ms && running.is_some_and(|it| 0.0 < it);
+            is_busy.then_some(Look {
+                running,
+                waiting,
+                kv,
+            })
+        });
+        looks.busy = busy.collect();
+        (FEWEST <= looks.busy.len()).then_some(looks)
+    }
+
+    /// One value a look; nothing but none where the series is not there.
+    fn series(&self, key: &str) -> impl Iterator<Item = Option<f64>> + use<'a> {
+        let found = self.track.series.iter().find(|it| it.key == key);
+        let values = found.map(|it| &it.values[..]).unwrap_or_default();
+        let count = self.track.at_ms.len();
+        (0..count).map(move |look| values.get(look).copied().flatten())
+    }
+
+    fn sum(&self, key: &str) -> Option<f64> {
+        self.series(key).flatten().reduce(|all, more| all + more)
+    }
+}
+
+/// A part of the time before the first token, for each request.
 fn part(evidence: &Evidence, name: &str) -> Option<f64> {
     let ttft = evidence.ttft.as_ref()?;
     let part = ttft.parts.iter().find(|it| it.name == name)?;
     Some(part.share * ttft.seconds / (ttft.requests as f64).max(1.0))
+}
+
+/// The prefix cache, as shares of all input tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prefixes {
+    /// What prompts share with those before them.
+    pub expected: Option<f64>,
+    /// What the cache had of it.
+    pub hit: Option<f64>,
+    /// Whether it had what was never sent.
+    pub is_warm: Option<bool>,
+}
+
+impl Prefixes {
+    pub fn of(case: &Case) -> Self {
+        let Some(cache) = case.evidence.map(|it| &it.cache) else {
+            return Self::default();
+        };
+        let all = cache.expected.map(|it| (it.input_tokens as f64).max(1.0));
+        let expected = cache.expected.map(|it| it.tokens as f64);
+        Self {
+            expected: expected.zip(all).map(|(it, all)| it / all),
+            hit: cache.observed_tokens.zip(all).map(|(it, all)| it / all),
+            is_warm: match cache.warmth {
+                Warmth::Contaminated => Some(true),
+                Warmth::AsExpected | Warmth::Colder => Some(false),
+                Warmth::CannotTell => None,
+            },
+        }
+    }
 }

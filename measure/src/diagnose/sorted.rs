@@ -14,11 +14,6 @@ impl Sorted {
         Self(values)
     }
 
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// A percentile; none where there are no values.
     pub fn at(&self, percentile: f64) -> Option<f64> {
         percentile_linear(&self.0, percentile)

@@ -1,10 +1,12 @@
 //! A scenario as the studio would see it: records, a certificate, what the engine's page told.
 
 use measure::certificate::{Certificate, ClientEvidence, certify};
+use measure::diagnose::{Case, Diagnosis, Theory, diagnose};
 use measure::evidence::{
-    Amount, Buckets, Evidence, Look, Quantity, Reading, Readings, RoundTrip, Seen, Shared, Source, Value,
+    Amount, Buckets, Evidence, Look, Quantity, Reading, Readings, Seen, Shared, Source, Value,
 };
 use measure::request::{Chunk, ChunkKind, Chunks, Outcome, RequestRecord, TokenSource};
+use measure::sampling::{Draws, derive};
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::Nanos;
 use sim::config::{BLOCK_SIZE, Config};
@@ -12,33 +14,54 @@ use sim::rehearsal::{self, Rehearsal, Session, rehearse_after};
 use sim::scenarios::Load;
 use sim::stats::{Histogram, Stats};
 
+use super::world::World;
+
 /// What was seen of a played scenario.
 pub struct Played {
-    pub config: Config,
     pub records: Vec<RequestRecord>,
-    pub client: ClientEvidence,
     pub seen: Seen,
-    pub shared: Shared,
+    client: ClientEvidence,
+    shared: Shared,
+    theory: Option<Theory>,
 }
 
 impl Played {
-    /// Plays a load on an engine; what it shares was never asked before unless the load says so.
-    pub fn of(config: Config, load: &Load, seed: u64) -> Self {
-        let sessions = load.sessions(seed);
+    /// Plays a load on an engine, seen through a world.
+    pub fn of(config: &Config, load: &Load, world: &World, seed: u64) -> Self {
+        let due = load.sessions(seed);
+        let mut sessions = due.clone();
+        for session in &mut sessions {
+            session.start = world.awake(session.start) + world.way();
+        }
         let before = if load.warm { &sessions[..] } else { &[] };
-        let every = Nanos::from_millis(1000);
-        let played = rehearse_after(&config, before, &sessions, every);
+        let played = rehearse_after(config, before, &sessions, Nanos::from_millis(1000));
+        let trip = Some(world.round_trip());
         Self {
-            records: records(&sessions, &played),
-            client: quiet(),
+            records: records(&due, &played, world, seed),
+            client: client(world),
             seen: Seen {
                 engine: engine(&played),
-                round_trips: [Some(near()), Some(near())],
+                round_trips: [trip, trip],
                 ..Seen::default()
             },
             shared: shared(&sessions),
-            config,
+            theory: Some(theory(config, seed)),
         }
+    }
+
+    /// The same with the engine's page withheld.
+    pub fn without_page(mut self) -> Self {
+        self.seen.engine = Look {
+            absent: Some("the engine has no metrics page".to_owned()),
+            ..Look::default()
+        };
+        self
+    }
+
+    /// The same where nobody says what the hardware allows.
+    pub fn without_theory(mut self) -> Self {
+        self.theory = None;
+        self
     }
 
     pub fn summary(&self) -> Summary {
@@ -49,74 +72,94 @@ impl Played {
         certify(&self.records, self.client)
     }
 
-    pub fn evidence(&self) -> Evidence {
-        Evidence::of(&self.seen, &self.records, &[], Some(self.shared))
-    }
-
-    /// The same with the engine's page withheld.
-    pub fn blind(mut self) -> Self {
-        self.seen.engine = Look {
-            absent: Some("the engine has no metrics page".to_owned()),
-            ..Look::default()
-        };
-        self
+    pub fn diagnosis(&self) -> Diagnosis {
+        let (summary, client) = (self.summary(), self.certificate());
+        let evidence = Evidence::of(&self.seen, &self.records, &[], Some(self.shared));
+        let client = client.with(evidence.findings());
+        diagnose(Case {
+            records: &self.records,
+            summary: &summary,
+            client: &client,
+            evidence: Some(&evidence),
+            theory: self.theory,
+            made: &[],
+        })
     }
 }
 
-fn quiet() -> ClientEvidence {
+/// What the hardware allows, as roughly as anybody would state it: within 3 %.
+fn theory(config: &Config, seed: u64) -> Theory {
+    let mut draws = Draws::new(derive(seed, &[19]));
+    let mut about = |ns: f64| Nanos((ns * (0.97 + 0.06 * draws.uniform())).round() as u64);
+    let cost = &config.cost;
+    Theory {
+        step: about(cost.weights_ns + cost.reduce_ns + cost.gap_ns),
+        sequence: about(cost.reduce_token_ns),
+        cached_token: about(cost.kv_token_ns),
+        prompt_token: about(cost.token_ns),
+    }
+}
+
+fn client(world: &World) -> ClientEvidence {
+    let (p99, max) = world.poll_lag();
     ClientEvidence {
-        poll_lag_p99: Some(Nanos(80_000)),
-        poll_lag_max: Some(Nanos(400_000)),
+        poll_lag_p99: Some(p99),
+        poll_lag_max: Some(max),
         clock_was_set: false,
         cpu_cores: Some(0.3),
         cores_available: Some(8),
     }
 }
 
-fn near() -> RoundTrip {
-    RoundTrip {
-        min: Nanos(40_000),
-        median: Nanos(60_000),
-        tries: 5,
-    }
-}
-
-fn records(sessions: &[Session], played: &Rehearsal) -> Vec<RequestRecord> {
+fn records(due: &[Session], played: &Rehearsal, world: &World, seed: u64) -> Vec<RequestRecord> {
     let pairs = played.outcomes.iter().zip(&played.gaps);
+    let mut draws = Draws::new(derive(seed, &[20]));
     let mut records: Vec<RequestRecord> = pairs
-        .map(|(outcome, gaps)| record(&sessions[outcome.session], outcome, gaps))
+        .map(|(outcome, gaps)| {
+            let left = std::iter::once(&0.0).chain(gaps).scan(outcome.first, |at, gap| {
+                *at = *at + Nanos(*gap as u64);
+                Some(*at)
+            });
+            let mut last = Nanos::ZERO;
+            let arrived = left.map(|at| {
+                // Messages of one connection do not overtake each other.
+                last = last.max(world.awake(at + world.way() + world.jitter(&mut draws)));
+                last
+            });
+            record(&due[outcome.session], outcome, &arrived.collect::<Vec<_>>(), world)
+        })
         .collect();
     records.sort_by_key(|it| it.scheduled);
     records
 }
 
-fn record(session: &Session, outcome: &rehearsal::Outcome, gaps: &[f64]) -> RequestRecord {
+fn record(
+    session: &Session,
+    outcome: &rehearsal::Outcome,
+    events: &[Nanos],
+    world: &World,
+) -> RequestRecord {
     let (ask, _) = &session.turns[outcome.turn];
-    let mut at = outcome.first;
-    let mut chunks = Chunks::with_capacity(gaps.len() + 1);
-    let mut push = |at| {
+    let mut chunks = Chunks::with_capacity(events.len());
+    for at in events {
         chunks.push(Chunk {
-            at,
+            at: *at,
             at_kernel: None,
             kind: ChunkKind::Answer,
             tokens: None,
         });
-    };
-    push(at);
-    for gap in gaps {
-        at = at + Nanos(*gap as u64);
-        push(at);
     }
+    let end = events.last().copied();
     RequestRecord {
         request_id: format!("r{}", outcome.session),
         session: outcome.session as u32,
         turn: outcome.turn as u32,
-        scheduled: outcome.arrived,
-        sent: Some(outcome.arrived),
-        headers: Some(outcome.first),
+        scheduled: session.start,
+        sent: Some(world.awake(session.start)),
+        headers: events.first().copied(),
         chunks,
-        finish: Some(at),
-        end: Some(at),
+        finish: end,
+        end,
         outcome: Outcome::Ok,
         error_detail: None,
         http_status: Some(200),

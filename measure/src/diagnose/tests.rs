@@ -1,0 +1,1 @@
+//! Rules on records made by hand.
