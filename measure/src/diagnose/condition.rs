@@ -7,6 +7,8 @@ use crate::units::{Nanos, three_digits};
 /// What a condition is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// The cause has it, and nothing can be said of the cause where it is not told.
+    Core,
     /// The cause has it.
     Must,
     /// The cause has it where it is told; it need not be told.
@@ -94,6 +96,14 @@ pub(super) fn fact(holds: Option<bool>, words: String) -> Condition {
 }
 
 impl Condition {
+    /// Without it nothing can be said.
+    pub fn core(self) -> Self {
+        Self {
+            kind: Kind::Core,
+            ..self
+        }
+    }
+
     /// Need not be told.
     pub fn veto(self) -> Self {
         Self {
@@ -127,9 +137,11 @@ impl Rule {
         let any = |of: &dyn Fn(&Condition) -> bool| self.conditions.iter().any(of);
         if any(&|it| it.needs() && it.holds == Some(false)) {
             Standing::RuledOut
-        } else if !any(&|it| it.kind == Kind::Must && it.holds.is_none()) {
+        } else if !any(&|it| matches!(it.kind, Kind::Core | Kind::Must) && it.holds.is_none()) {
             Standing::Shown
-        } else if any(&|it| it.kind == Kind::Hint && it.holds != Some(true))
+        } else if any(&|it| {
+            matches!(it.kind, Kind::Core | Kind::Hint) && it.holds != Some(true)
+        })
             || !any(&|it| it.kind != Kind::Veto && it.holds == Some(true))
         {
             Standing::CannotTell

@@ -68,7 +68,7 @@ pub(super) fn drafts_refused(figures: &Figures) -> Parts {
 
 pub(super) fn eager_launches(figures: &Figures) -> Parts {
     let conditions = vec![
-        beyond(figures).at_least(LAUNCHES),
+        beyond(figures).at_least(LAUNCHES).core(),
         each(figures).at_most(EACH),
         figures.decodes().at_most(DECODES),
         no_drafts(figures),
@@ -80,7 +80,7 @@ pub(super) fn eager_launches(figures: &Figures) -> Parts {
 
 pub(super) fn slow_host(figures: &Figures) -> Parts {
     let conditions = vec![
-        beyond(figures).at_least(HOST),
+        beyond(figures).at_least(HOST).core(),
         each(figures).at_least(EACH),
         figures.decodes().at_most(DECODES),
         no_drafts(figures),
