@@ -8,8 +8,8 @@ pub mod arrival; // when requests start
 pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points
-pub mod diagnose; // why is it slow, and which knob first
 pub mod decimal; // numbers as people write them
+pub mod diagnose; // why is it slow, and which knob first
 pub mod evidence; // what was seen beside the requests
 pub mod fidelity; // did the engine do what it was asked
 pub mod knobs; // engine settings and what differs between two configurations

@@ -63,6 +63,12 @@ pub(super) struct Client {
     pub stall: Spread,
     /// Tokens of the prompts, median.
     pub prompt: Option<f64>,
+    /// Tokens of all prompts.
+    pub prompts: f64,
+    /// Tokens of all answers.
+    pub answers: f64,
+    /// Time from the first request to the last; none where all came at once.
+    pub seconds: Option<f64>,
     /// Tokens in the cache of a request in the middle of its answer, median.
     pub context: Option<f64>,
     pub late: Late,
@@ -91,6 +97,15 @@ impl Client {
             each: gaps.each,
             stall: Spread::of(&seconds(|it| Some(it.record.stall()?.as_secs_f64()))),
             prompt: seconds(|it| Some(it.prompt)).at(50.0),
+            prompts: all.iter().map(|it| it.prompt).sum(),
+            answers: all
+                .iter()
+                .map(|it| f64::from(it.record.output_tokens.unwrap_or(0)))
+                .sum(),
+            seconds: all
+                .first()
+                .zip(all.last())
+                .map(|(first, last)| last.asked - first.asked),
             context: seconds(|it| Some(it.prompt + f64::from(it.record.output_tokens?) / 2.0))
                 .at(50.0),
             pieces: Spread::of(&streams.pieces()),
@@ -126,7 +141,10 @@ impl Late {
         let from = LATE * ttft.at(50.0).unwrap_or(0.0);
         let (late, others): (Vec<usize>, Vec<usize>) =
             (0..all.len()).partition(|place| from < all[*place].ttft());
-        let long = LONG * Sorted::of(all.iter().map(|it| it.prompt)).at(50.0).unwrap_or(0.0);
+        let long = LONG
+            * Sorted::of(all.iter().map(|it| it.prompt))
+                .at(50.0)
+                .unwrap_or(0.0);
         let waits = streams.long_waits(long);
         let behind = |place: &&usize| all[**place].prompt < long && waits.touch(&all[**place]);
         let found = streams.found();

@@ -139,9 +139,7 @@ impl Rule {
             Standing::RuledOut
         } else if !any(&|it| matches!(it.kind, Kind::Core | Kind::Must) && it.holds.is_none()) {
             Standing::Shown
-        } else if any(&|it| {
-            matches!(it.kind, Kind::Core | Kind::Hint) && it.holds != Some(true)
-        })
+        } else if any(&|it| matches!(it.kind, Kind::Core | Kind::Hint) && it.holds != Some(true))
             || !any(&|it| it.kind != Kind::Veto && it.holds == Some(true))
         {
             Standing::CannotTell

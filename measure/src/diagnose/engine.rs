@@ -35,7 +35,12 @@ impl Engine {
         let looks = Looks::of(evidence.tracks.iter().find(|it| it.of == "engine")?)?;
         let most = looks.busy.iter().filter_map(|it| it.running);
         let most = most.fold(0.0, f64::max);
-        let waits = || looks.busy.iter().filter(|it| it.waiting.is_some_and(|it| 0.0 < it));
+        let waits = || {
+            looks
+                .busy
+                .iter()
+                .filter(|it| it.waiting.is_some_and(|it| 0.0 < it))
+        };
         let full = waits().filter(|it| it.running == Some(most)).count();
         let tells = looks.busy.iter().any(|it| it.waiting.is_some());
         let percent = |sorted: Sorted| sorted.at(50.0).map(|it| it / 100.0);

@@ -171,7 +171,11 @@ pub fn check_prediction(prediction: &Prediction, before: Measured, after: Measur
     };
     let came = |value: Option<Nanos>| {
         let (value, bound) = (value?, bound?);
-        Some(if rises { bound <= value } else { value <= bound })
+        Some(if rises {
+            bound <= value
+        } else {
+            value <= bound
+        })
     };
     let by_value = came(is.and_then(|it| it.value));
     // The end of the interval that lies nearest to the bound must be on the same side.

@@ -70,12 +70,7 @@ const CLIENT: &str = "too few such requests";
 
 impl Figures<'_> {
     /// A figure of the engine's page.
-    fn page(
-        &self,
-        name: &'static str,
-        unit: Unit,
-        of: impl Fn(&Engine) -> Option<f64>,
-    ) -> Told {
+    fn page(&self, name: &'static str, unit: Unit, of: impl Fn(&Engine) -> Option<f64>) -> Told {
         Told {
             name,
             value: self.engine.as_ref().and_then(of),
@@ -94,7 +89,11 @@ impl Figures<'_> {
     }
 
     fn waits(&self) -> Told {
-        self.page("looks at the engine at which requests waited", Unit::Percent, |it| it.waits)
+        self.page(
+            "looks at the engine at which requests waited",
+            Unit::Percent,
+            |it| it.waits,
+        )
     }
 
     fn full(&self) -> Told {
@@ -115,19 +114,31 @@ impl Figures<'_> {
     }
 
     fn ttft_tail(&self) -> Told {
-        self.client("TTFT p99 over its p50", Unit::Times, self.client.ttft.tail())
+        self.client(
+            "TTFT p99 over its p50",
+            Unit::Times,
+            self.client.ttft.tail(),
+        )
     }
 
     /// How many steps the first token took.
     fn ttft_steps(&self) -> Told {
         let steps = over(self.client.ttft.p50, self.client.gap.p50);
-        self.client("TTFT p50 over the median gap between tokens", Unit::Times, steps)
+        self.client(
+            "TTFT p50 over the median gap between tokens",
+            Unit::Times,
+            steps,
+        )
     }
 
     /// How much of the steps prompts take.
     fn decodes(&self) -> Told {
         let share = over(self.client.tpot.p50, self.client.gap.p50);
-        self.client("TPOT p50 over the median gap between tokens", Unit::Times, share)
+        self.client(
+            "TPOT p50 over the median gap between tokens",
+            Unit::Times,
+            share,
+        )
     }
 
     fn paused_alone(&self) -> Told {

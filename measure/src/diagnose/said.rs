@@ -84,21 +84,43 @@ impl Cause {
     /// What it means, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::ClientBound => "The client sent or read late, so the latencies are its own in part.",
-            Self::WarmCache => "The prefix cache held prompts that this point never sent: first tokens came sooner than they would.",
-            Self::NetworkBound => "The way to the engine takes most of the time before the first token.",
-            Self::DraftsRefused => "Speculation drafts tokens that are mostly refused, and each step pays for them.",
+            Self::ClientBound => {
+                "The client sent or read late, so the latencies are its own in part."
+            }
+            Self::WarmCache => {
+                "The prefix cache held prompts that this point never sent: first tokens came sooner than they would."
+            }
+            Self::NetworkBound => {
+                "The way to the engine takes most of the time before the first token."
+            }
+            Self::DraftsRefused => {
+                "Speculation drafts tokens that are mostly refused, and each step pays for them."
+            }
             Self::ColdCache => "Prompts begin alike, and the engine computes each of them anew.",
-            Self::EvictedPrefixes => "Prompts begin alike, but the cache forgets most of them before they come again, or they are sent where they are not cached.",
-            Self::KvPressure => "The KV cache runs full of growing answers; some are thrown out and computed anew.",
+            Self::EvictedPrefixes => {
+                "Prompts begin alike, but the cache forgets most of them before they come again, or they are sent where they are not cached."
+            }
+            Self::KvPressure => {
+                "The KV cache runs full of growing answers; some are thrown out and computed anew."
+            }
             Self::KvBound => "Requests wait because the KV cache has no room for their prompts.",
-            Self::PrefillBound => "Each step computes a small piece of a prompt, so a prompt takes many steps.",
-            Self::TooLittleConcurrency => "All places are taken while the device has time to spare; the rest waits.",
-            Self::QueueSpikes => "Crowds arrive at once and wait for a place: most first tokens come early, some very late.",
+            Self::PrefillBound => {
+                "Each step computes a small piece of a prompt, so a prompt takes many steps."
+            }
+            Self::TooLittleConcurrency => {
+                "All places are taken while the device has time to spare; the rest waits."
+            }
+            Self::QueueSpikes => {
+                "Crowds arrive at once and wait for a place: most first tokens come early, some very late."
+            }
             Self::LongPrefills => "A few long prompts hold up the short ones behind them.",
-            Self::EagerLaunches => "Steps take as long as their kernels' launches, whatever they compute.",
+            Self::EagerLaunches => {
+                "Steps take as long as their kernels' launches, whatever they compute."
+            }
             Self::SlowHost => "Steps wait for the CPU, the longer the more sequences run.",
-            Self::AboveCapacity => "More arrives than can be served; every latency grows with the length of the run.",
+            Self::AboveCapacity => {
+                "More arrives than can be served; every latency grows with the length of the run."
+            }
         }
     }
 }

@@ -45,9 +45,10 @@ pub(super) fn warm_cache(figures: &Figures) -> Parts {
     let sentence = evidence.map_or("what the prefix cache had: not told".to_owned(), |it| {
         it.cache.sentence.clone()
     });
-    let computing = figures.case.theory.and_then(|it| {
-        Some(it.prompt_token.as_secs_f64() * figures.client.prompt?)
-    });
+    let computing = figures
+        .case
+        .theory
+        .and_then(|it| Some(it.prompt_token.as_secs_f64() * figures.client.prompt?));
     let too_soon = Told {
         name: "TTFT p50 over what computing the median prompt takes",
         value: over(figures.client.ttft.p50, computing),
@@ -92,7 +93,12 @@ pub(super) fn network_bound(figures: &Figures) -> Parts {
         )
     };
     let conditions = vec![
-        told("the way to the engine and back, of TTFT p50", share, Unit::Percent).at_least(MOST),
+        told(
+            "the way to the engine and back, of TTFT p50",
+            share,
+            Unit::Percent,
+        )
+        .at_least(MOST),
         told("the way to the engine and back", way, Unit::Time).at_least(LONG_WAY),
         seen.at_least(MOST).veto(),
     ];

@@ -12,7 +12,7 @@ const EACH: f64 = 8e-6;
 /// Drafts of which fewer than this share stand cost more than they give.
 const STAND: f64 = 0.5;
 
-/// The quickest steps over the shortest possible ones for as many streams as usual.
+/// The usual steps over the shortest possible ones for as many streams as usual.
 fn beyond(figures: &Figures) -> Told {
     let client = &figures.client;
     let shortest = figures.case.theory.and_then(|it| {
@@ -20,8 +20,8 @@ fn beyond(figures: &Figures) -> Told {
         Some(it.step.as_secs_f64() + each * client.plateau.streamed?)
     });
     Told {
-        name: "p5 of the gaps between tokens over the shortest step that the hardware allows",
-        value: over(client.gap.p5, shortest),
+        name: "median gap between tokens over the shortest step that the hardware allows",
+        value: over(client.gap.p50, shortest),
         unit: Unit::Times,
         by: HARDWARE,
     }

@@ -116,17 +116,24 @@ fn records(due: &[Session], played: &Rehearsal, world: &World, seed: u64) -> Vec
     let mut draws = Draws::new(derive(seed, &[20]));
     let mut records: Vec<RequestRecord> = pairs
         .map(|(outcome, gaps)| {
-            let left = std::iter::once(&0.0).chain(gaps).scan(outcome.first, |at, gap| {
-                *at = *at + Nanos(*gap as u64);
-                Some(*at)
-            });
+            let left = std::iter::once(&0.0)
+                .chain(gaps)
+                .scan(outcome.first, |at, gap| {
+                    *at = *at + Nanos(*gap as u64);
+                    Some(*at)
+                });
             let mut last = Nanos::ZERO;
             let arrived = left.map(|at| {
                 // Messages of one connection do not overtake each other.
                 last = last.max(world.awake(at + world.way() + world.jitter(&mut draws)));
                 last
             });
-            record(&due[outcome.session], outcome, &arrived.collect::<Vec<_>>(), world)
+            record(
+                &due[outcome.session],
+                outcome,
+                &arrived.collect::<Vec<_>>(),
+                world,
+            )
         })
         .collect();
     records.sort_by_key(|it| it.scheduled);
@@ -187,9 +194,14 @@ fn shared(sessions: &[Session]) -> Shared {
         ..Shared::default()
     };
     for (ask, _) in sessions.iter().flat_map(|it| &it.turns) {
-        let known = ask.hashes.iter().take_while(|it| seen.contains(*it)).count();
+        let known = ask
+            .hashes
+            .iter()
+            .take_while(|it| seen.contains(*it))
+            .count();
         // The last token of a prompt is always computed.
-        let known = (known * BLOCK_SIZE).min(ask.prompt.len().saturating_sub(1) / BLOCK_SIZE * BLOCK_SIZE);
+        let known =
+            (known * BLOCK_SIZE).min(ask.prompt.len().saturating_sub(1) / BLOCK_SIZE * BLOCK_SIZE);
         shared.tokens += known as u64;
         shared.input_tokens += ask.prompt.len() as u64;
         seen.extend(ask.hashes.iter().copied());
@@ -199,8 +211,17 @@ fn shared(sessions: &[Session]) -> Shared {
 }
 
 fn engine(played: &Rehearsal) -> Look {
-    let mut readings: Vec<Reading> = played.samples.iter().map(|(at, stats)| reading(*at, stats)).collect();
-    let last = played.outcomes.iter().map(|it| it.last).max().unwrap_or_default();
+    let mut readings: Vec<Reading> = played
+        .samples
+        .iter()
+        .map(|(at, stats)| reading(*at, stats))
+        .collect();
+    let last = played
+        .outcomes
+        .iter()
+        .map(|it| it.last)
+        .max()
+        .unwrap_or_default();
     readings.push(reading(last + Nanos::from_millis(1), &played.stats));
     Look {
         readings: Readings {
@@ -234,7 +255,10 @@ fn reading(at: Nanos, stats: &Stats) -> Reading {
     ];
     if 0 < stats.guesses.tokens {
         values.push(number(Quantity::DraftTokens, stats.guesses.tokens as f64));
-        values.push(number(Quantity::AcceptedTokens, stats.guesses.accepted as f64));
+        values.push(number(
+            Quantity::AcceptedTokens,
+            stats.guesses.accepted as f64,
+        ));
     }
     let histograms = [
         (Quantity::QueueTime, &stats.queue),

@@ -54,10 +54,7 @@ impl Wrong {
     /// Launches and the CPU hide behind a slower device than those that the scenarios run on.
     fn needs_a_quick_device(self) -> bool {
         use scenarios::Cause as Built;
-        matches!(
-            self,
-            Self::Engine(Built::EagerLaunches | Built::SlowHost)
-        )
+        matches!(self, Self::Engine(Built::EagerLaunches | Built::SlowHost))
     }
 }
 
@@ -82,10 +79,18 @@ struct Device {
 impl Device {
     fn drawn(wrong: Wrong, seed: u64) -> Self {
         let mut draws = Draws::new(derive(seed, &[16]));
-        let most = if wrong.needs_a_quick_device() { 0.0 } else { 1.0 };
+        let most = if wrong.needs_a_quick_device() {
+            0.0
+        } else {
+            1.0
+        };
         let mut about = || 0.85 + 0.3 * draws.uniform();
         let (memory, arithmetic) = (about(), about());
-        let least = if wrong.needs_a_quick_device() { 0.6f64 } else { 0.5 };
+        let least = if wrong.needs_a_quick_device() {
+            0.6f64
+        } else {
+            0.5
+        };
         let power = least.log2() + (most - least.log2()) * draws.uniform();
         Self {
             all: power.exp2(),

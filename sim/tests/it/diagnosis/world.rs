@@ -7,7 +7,7 @@ use measure::units::Nanos;
 /// Between the engine and the client's figures.
 #[derive(Clone)]
 pub enum World {
-    /// Nothing.
+    /// Nothing but a tenth of a millisecond by chance.
     Near,
     /// The client is stopped from the first to the second of each pair.
     Stopped(Vec<(Nanos, Nanos)>),
@@ -63,10 +63,11 @@ impl World {
 
     /// What a message is late by chance.
     pub fn jitter(&self, draws: &mut Draws) -> Nanos {
-        match self {
-            Self::Far(both) => Nanos((draws.exponential(40.0) * both.0 as f64) as u64),
-            _ => Nanos::ZERO,
-        }
+        let mean = match self {
+            Self::Far(both) => both.0 as f64 / 40.0,
+            _ => 100_000.0,
+        };
+        Nanos((draws.exponential(1.0) * mean) as u64)
     }
 
     pub fn round_trip(&self) -> RoundTrip {
