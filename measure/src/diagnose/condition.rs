@@ -174,3 +174,83 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(conditions: &[(Kind, Option<bool>)], expected: Standing) {
+        let conditions = conditions.iter().map(|(kind, holds)| Condition {
+            kind: *kind,
+            holds: *holds,
+            words: String::new(),
+        });
+        let rule = Rule {
+            cause: Cause::KvBound,
+            conditions: conditions.collect(),
+            advice: Advice {
+                turn: Turn::GrowKvCache,
+                prediction: None,
+            },
+        };
+        assert_eq!(rule.standing(), expected);
+    }
+
+    const YES: Option<bool> = Some(true);
+    const NO: Option<bool> = Some(false);
+
+    #[test]
+    fn one_that_does_not_hold_rules_out_unless_it_is_a_hint() {
+        check(&[(Kind::Must, YES), (Kind::Must, NO)], Standing::RuledOut);
+        check(&[(Kind::Must, YES), (Kind::Core, NO)], Standing::RuledOut);
+        check(&[(Kind::Must, None), (Kind::Veto, NO)], Standing::RuledOut);
+        check(&[(Kind::Must, YES), (Kind::Hint, NO)], Standing::Shown);
+    }
+
+    #[test]
+    fn what_need_not_be_told_does_not_weaken() {
+        check(
+            &[(Kind::Must, YES), (Kind::Veto, None), (Kind::Hint, None)],
+            Standing::Shown,
+        );
+    }
+
+    #[test]
+    fn what_is_not_told_leaves_a_cause_possible_where_something_speaks_for_it() {
+        check(&[(Kind::Must, None), (Kind::Must, YES)], Standing::Possible);
+        check(&[(Kind::Must, None), (Kind::Hint, YES)], Standing::Possible);
+        check(
+            &[(Kind::Must, None), (Kind::Veto, YES)],
+            Standing::CannotTell,
+        );
+        check(
+            &[(Kind::Must, None), (Kind::Must, YES), (Kind::Hint, NO)],
+            Standing::CannotTell,
+        );
+        check(
+            &[(Kind::Core, None), (Kind::Must, YES), (Kind::Hint, YES)],
+            Standing::CannotTell,
+        );
+    }
+
+    #[test]
+    fn a_figure_is_written_with_its_threshold_and_one_that_is_not_told_with_what_would_tell_it() {
+        let told = |value| Told {
+            name: "the way",
+            value,
+            unit: Unit::Time,
+            by: "a connection",
+        };
+        let words = |condition: Condition| (condition.holds, condition.words);
+        let expected = (
+            YES,
+            "the way: 20.0 ms (it takes 5.00 ms or more)".to_owned(),
+        );
+        assert_eq!(words(told(Some(0.02)).at_least(0.005)), expected);
+        let expected = (NO, "the way: 20.0 ms (it takes 5.00 ms or less)".to_owned());
+        assert_eq!(words(told(Some(0.02)).at_most(0.005)), expected);
+        let expected = (None, "the way: not told (a connection)".to_owned());
+        assert_eq!(words(told(None).at_most(0.005)), expected);
+    }
+}

@@ -237,3 +237,91 @@ impl Tally {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::{ClientEvidence, certify};
+    use crate::summary::{Discipline, Failures, summarize};
+    use crate::testing::{answered, ms};
+
+    fn outcome(figure: Figure, change: Change, before: f64, after: f64) -> Outcome {
+        let point = |ttft: f64| -> Vec<RequestRecord> {
+            let one = |index| answered(index, 50.0 * f64::from(index), ttft, &[10.0; 5]);
+            (0..400).map(one).collect()
+        };
+        let (before, after) = (point(before), point(after));
+        let [one, other] =
+            [&before, &after].map(|it| summarize(it, Discipline::OpenLoop, Failures::AsInfinity));
+        let [was, is] = [&before, &after].map(|it| certify(it, ClientEvidence::default()));
+        let prediction = Prediction { figure, change };
+        let before = Measured {
+            records: &before,
+            summary: &one,
+            client: &was,
+        };
+        let after = Measured {
+            records: &after,
+            summary: &other,
+            client: &is,
+        };
+        check_prediction(&prediction, before, after)
+    }
+
+    #[track_caller]
+    fn check(change: Change, before: f64, after: f64, came: Came) {
+        let outcome = outcome(Figure::TtftP50, change, before, after);
+        assert_eq!((outcome.came, outcome.sure), (came, true), "{outcome:?}");
+    }
+
+    #[test]
+    fn a_prediction_comes_true_at_its_bound() {
+        check(Change::FallsBy(0.5), 200.0, 100.0, Came::True);
+        check(Change::FallsBy(0.5), 200.0, 101.0, Came::False);
+        check(Change::RisesBy(0.1), 200.0, 220.0, Came::True);
+        check(Change::RisesBy(0.1), 200.0, 219.0, Came::False);
+        check(Change::Below(ms(150.0)), 200.0, 150.0, Came::True);
+        check(Change::Below(ms(150.0)), 10.0, 151.0, Came::False);
+    }
+
+    #[test]
+    fn a_figure_without_a_value_tells_nothing() {
+        let of = |figure| outcome(figure, Change::FallsBy(0.5), 200.0, 100.0);
+        assert_eq!(of(Figure::PollLagP99).came, Came::CannotTell);
+        // Prompts of ten tokens.
+        assert_eq!(of(Figure::ShortTtftP99 { up_to: 9 }).came, Came::CannotTell);
+        assert_eq!(of(Figure::ShortTtftP99 { up_to: 10 }).came, Came::True);
+    }
+
+    #[test]
+    fn a_rule_s_record_counts_what_became_of_its_predictions() {
+        let record = |cause, came| Record {
+            cause,
+            turn: Turn::GrowKvCache,
+            prediction: Prediction {
+                figure: Figure::TpotP99,
+                change: Change::FallsBy(0.15),
+            },
+            outcome: Outcome {
+                came,
+                sure: false,
+                before: None,
+                after: None,
+                bound: None,
+            },
+        };
+        let records = [
+            record(Cause::KvBound, Came::True),
+            record(Cause::KvBound, Came::False),
+            record(Cause::KvBound, Came::True),
+            record(Cause::KvPressure, Came::CannotTell),
+        ];
+        let tally = Tally::by_cause(&records);
+        let of = |cause: Cause| {
+            let it = tally[&cause];
+            (it.came_true, it.did_not, it.cannot_tell)
+        };
+        assert_eq!(of(Cause::KvBound), (2, 1, 0));
+        assert_eq!(of(Cause::KvPressure), (0, 0, 1));
+    }
+}
