@@ -51,11 +51,15 @@ impl StudioError {
     }
 }
 
-/// A point's evidence as the page shows it; nothing where there is none.
+/// A point's diagnosis and its evidence as the page shows them; nothing where there is none.
 #[cfg(feature = "ssr")]
 async fn drawn(studio: std::sync::Arc<dyn crate::studio::Studio>, point: Uuid) -> Answer<String> {
+    // The evidence stands without it.
+    let diagnosis = studio.diagnosis(OWNER, point).await.unwrap_or_default();
+    let diagnosis = diagnosis.as_ref().map(crate::diagnosis::panel);
     let evidence = studio.evidence(OWNER, point).await?;
-    Ok(evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it)))
+    let evidence = evidence.map(|it| crate::evidence::panel(point, &it));
+    Ok(diagnosis.unwrap_or_default() + &evidence.unwrap_or_default())
 }
 
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.

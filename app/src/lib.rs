@@ -15,6 +15,7 @@ pub mod axis; // where on an axis a value lies
 pub mod browser; // what the browser lends
 pub mod chart; // what a chart shows, before anybody draws it
 #[cfg(feature = "ssr")]
+pub mod diagnosis; // why a point is slow, drawn by the server
 pub mod evidence; // what was seen beside a point, drawn by the server
 pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture

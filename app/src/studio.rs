@@ -21,6 +21,8 @@ use measure::workload::DataKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::diagnosis::DiagnosisView;
+
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
@@ -513,6 +515,12 @@ pub trait Studio: Send + Sync {
     async fn study(&self, actor: &Actor, id: Uuid) -> Result<StudyView, StudioError>;
     /// What was seen beside a point's requests; none of points before there was any.
     async fn evidence(&self, actor: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError>;
+    /// Why a point is slow; none of one that is not measured.
+    async fn diagnosis(
+        &self,
+        actor: &Actor,
+        point: Uuid,
+    ) -> Result<Option<DiagnosisView>, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

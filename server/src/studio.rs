@@ -6,6 +6,7 @@ pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
+mod diagnosis; // why a point is slow
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -20,6 +21,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use app::diagnosis::DiagnosisView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, KnobRow, LiveEvent, NamedSlo, ProbeReport,
     ProbeRequest, ShareRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState,
@@ -155,6 +157,14 @@ impl Studio for LocalStudio {
 
     async fn evidence(&self, _: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError> {
         self.store.evidence(point).await.map_err(internal)
+    }
+
+    async fn diagnosis(
+        &self,
+        _: &Actor,
+        point: Uuid,
+    ) -> Result<Option<DiagnosisView>, StudioError> {
+        self.diagnosis_of(point).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -90,13 +90,14 @@ impl Played {
 /// What the hardware allows, as roughly as anybody would state it: within 3 %.
 fn theory(config: &Config, seed: u64) -> Theory {
     let mut draws = Draws::new(derive(seed, &[19]));
-    let mut about = |ns: f64| Nanos((ns * (0.97 + 0.06 * draws.uniform())).round() as u64);
-    let cost = &config.cost;
+    let mut about =
+        |it: Nanos| Nanos((it.0 as f64 * (0.97 + 0.06 * draws.uniform())).round() as u64);
+    let theory = config.cost.theory();
     Theory {
-        step: about(cost.weights_ns + cost.reduce_ns + cost.gap_ns),
-        sequence: about(cost.reduce_token_ns),
-        cached_token: about(cost.kv_token_ns),
-        prompt_token: about(cost.token_ns),
+        step: about(theory.step),
+        sequence: about(theory.sequence),
+        cached_token: about(theory.cached_token),
+        prompt_token: about(theory.prompt_token),
     }
 }
 
