@@ -60,9 +60,7 @@ impl Wrong {
 
 /// A trial.
 pub struct Trial {
-    pub wrong: Wrong,
-    pub strength: f64,
-    pub seed: u64,
+    seed: u64,
     scenario: Scenario,
     device: Device,
     world: World,
@@ -119,33 +117,17 @@ impl Device {
 }
 
 impl Trial {
-    /// On one of the scenarios' own devices.
-    pub fn on_presets(wrong: Wrong, strength: f64, seed: u64) -> Self {
-        let device = Device {
-            all: 1.0,
-            memory: 1.0,
-            arithmetic: 1.0,
-        };
-        Self::of(wrong, strength, seed, device)
-    }
-
     /// On a device of its own.
     pub fn on_another(wrong: Wrong, strength: f64, seed: u64) -> Self {
-        Self::of(wrong, strength, seed, Device::drawn(wrong, seed))
-    }
-
-    fn of(wrong: Wrong, strength: f64, seed: u64, device: Device) -> Self {
         let (built, world) = match wrong {
             Wrong::Engine(built) => (built, World::Near),
             Wrong::Hog => (scenarios::Cause::Healthy, World::hog(strength, seed)),
             Wrong::Way => (scenarios::Cause::Healthy, World::far(strength, seed)),
         };
         Self {
-            wrong,
-            strength,
             seed,
             scenario: Scenario::of(built, strength, seed),
-            device,
+            device: Device::drawn(wrong, seed),
             world,
         }
     }
