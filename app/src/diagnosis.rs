@@ -43,9 +43,8 @@ pub fn panel(view: &DiagnosisView) -> String {
 }
 
 fn answer(answer: &Answer) -> Html {
-    let notice = |tone: &str, text: String| {
-        html!(r#"<p class="notice" data-tone="{}">{}</p>"#, tone, text)
-    };
+    let notice =
+        |tone: &str, text: String| html!(r#"<p class="notice" data-tone="{}">{}</p>"#, tone, text);
     match answer {
         Answer::Named { cause } => {
             let title = words::capital(cause.title());
@@ -79,9 +78,9 @@ fn first_knob(advice: &Advice, flag: Option<&FlagView>) -> Html {
             to.unwrap_or_default()
         )
     });
-    let prediction = advice.prediction.map(|it| {
-        html!("<p>If that is the cause: {}</p>", it.sentence())
-    });
+    let prediction = advice
+        .prediction
+        .map(|it| html!("<p>If that is the cause: {}</p>", it.sentence()));
     let link = flag.and_then(|it| it.link.as_ref()).map(|link| {
         html!(
             r#"<p class="row"><a class="button" href="{}">New study that flips this knob alone</a></p>"#,

@@ -95,13 +95,13 @@ fn a_tail_that_no_rule_explains_is_said() {
     );
 }
 
-/// Every 25th prompt is long and takes a second, and the three after it wait for its end.
+/// Every 25th prompt is long and takes 250 ms, and the three after it wait for its end.
 fn held_up() -> Vec<RequestRecord> {
     requests(200, |index, record| {
         let at = 50.0 * f64::from(index);
         let (prompt, ttft) = match index % 25 {
-            10 => (5000, 1000.0),
-            11..=13 => (50, 1000.0 - 50.0 * f64::from(index % 25 - 10)),
+            10 => (5000, 250.0),
+            11..=13 => (10, 250.0 - 50.0 * f64::from(index % 25 - 10)),
             _ => return record,
         };
         RequestRecord {

@@ -146,10 +146,7 @@ impl Engine {
         let all = flags::TURNS.into_iter();
         let is_made = |turn: &Turn| {
             let flag = self.catalogue.and_then(|it| flags::of(it, *turn));
-            flag.is_some_and(|flag| {
-                self.value(flag)
-                    .is_some_and(|value| flag.is_made(value))
-            })
+            flag.is_some_and(|flag| self.value(flag).is_some_and(|value| flag.is_made(value)))
         };
         all.filter(is_made).collect()
     }
