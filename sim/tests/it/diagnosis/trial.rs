@@ -143,7 +143,9 @@ impl Trial {
     }
 
     fn play(&self, scenario: &Scenario, world: &World) -> Played {
-        let mut config = scenario.config().unwrap();
+        let mut config = scenario
+            .config()
+            .expect("a scenario that the simulator takes");
         let mut load = scenario.load.clone();
         self.device.apply(&mut config, &mut load);
         Played::of(&config, &load, world, self.seed)
