@@ -59,10 +59,13 @@ impl StudioError {
     }
 }
 
-/// What the page shows of a point beside its own figures: its evidence, and what other tools would say; nothing of either
+/// What the page shows of a point beside its own figures: its diagnosis, its evidence, and what other tools would say; nothing of each
 /// where there is none.
 #[cfg(feature = "ssr")]
 async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> {
+    // The evidence stands without the others.
+    let diagnosis = studio.diagnosis(OWNER, point).await.unwrap_or_default();
+    let diagnosis = diagnosis.as_ref().map(crate::diagnosis::panel);
     let evidence = studio.evidence(OWNER, point).await?;
     let evidence = evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it));
     let rules = studio.rules(OWNER, point).await;
@@ -70,7 +73,7 @@ async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> 
         |_| String::new(),
         |tables| crate::rules::panel(point, &tables),
     );
-    Ok(evidence + &rules)
+    Ok(diagnosis.unwrap_or_default() + &evidence + &rules)
 }
 
 /// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.

@@ -17,6 +17,8 @@ pub mod browser; // what the browser lends
 pub mod capacity; // from ceilings to machines, drawn by the server
 pub mod chart; // what a chart shows, before anybody draws it
 #[cfg(feature = "ssr")]
+pub mod diagnosis; // why a point is slow, drawn by the server
+#[cfg(feature = "ssr")]
 pub mod drawn; // what the server draws ready-made
 #[cfg(feature = "ssr")]
 pub mod evidence; // what was seen beside a point, drawn by the server

@@ -22,6 +22,8 @@ use measure::workload::DataKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::diagnosis::DiagnosisView;
+
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
@@ -659,6 +661,12 @@ pub trait Studio: Send + Sync {
     async fn evidence(&self, actor: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError>;
     /// A measured point by the rules of other tools; none where it is too large to be read for a page.
     async fn rules(&self, actor: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError>;
+    /// Why a point is slow; none of one that is not measured.
+    async fn diagnosis(
+        &self,
+        actor: &Actor,
+        point: Uuid,
+    ) -> Result<Option<DiagnosisView>, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -77,7 +77,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// Every threshold of the certificate, with its reason.
-mod thresholds {
+pub(crate) mod thresholds {
     use crate::units::Nanos;
 
     /// p99 of dispatch lag: 1 % of a 500 ms TTFT bound, less than any page prints.

@@ -11,6 +11,7 @@ pub mod certificate; // was the client innocent
 pub mod compare; // two curves
 pub mod curve; // many points
 pub mod decimal; // numbers as people write them
+pub mod diagnose; // why is it slow, and which knob first
 pub mod evidence; // what was seen beside the requests
 pub mod fidelity; // did the engine do what it was asked
 pub mod history; // what earlier runs of the same say

@@ -7,6 +7,7 @@ pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
+mod diagnosis; // why a point is slow
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -15,14 +16,15 @@ pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
 mod rules; // points as other tools would tell them
-pub(crate) mod share; // what strangers with a link see
 pub(crate) mod search; // an adaptive sweep as its points tell it
+pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use app::diagnosis::DiagnosisView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
     ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
@@ -166,6 +168,14 @@ impl Studio for LocalStudio {
 
     async fn rules(&self, _: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError> {
         self.rules_on_a_page(point).await
+    }
+
+    async fn diagnosis(
+        &self,
+        _: &Actor,
+        point: Uuid,
+    ) -> Result<Option<DiagnosisView>, StudioError> {
+        self.diagnosis_of(point).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -13,6 +13,7 @@
 //! The roofline stands for each part on its own, as kernels run one after another: reading weights does not hide the reading
 //! of the cache. docs/simulator.md derives the prices and says where this is wrong.
 
+use measure::diagnose::Theory;
 use measure::units::Nanos;
 
 /// The prices of a step's parts, in nanoseconds.
@@ -106,6 +107,17 @@ impl Cost {
             device + host
         };
         Nanos((self.gap_ns + both).round() as u64)
+    }
+
+    /// What the hardware allows at these prices: launches and the host left out.
+    pub fn theory(&self) -> Theory {
+        let nanos = |ns: f64| Nanos(ns.round() as u64);
+        Theory {
+            step: nanos(self.weights_ns + self.reduce_ns + self.gap_ns),
+            sequence: nanos(self.reduce_token_ns),
+            cached_token: nanos(self.kv_token_ns),
+            prompt_token: nanos(self.token_ns),
+        }
     }
 
     /// What the device takes for a step, in nanoseconds.

@@ -64,6 +64,8 @@ impl Outcome {
 pub struct Rehearsal {
     /// In the order in which they ended.
     pub outcomes: Vec<Outcome>,
+    /// Of each of them the nanoseconds between its events, as they came.
+    pub gaps: Vec<Vec<f64>>,
     /// What `/metrics` would have said, at even times. [`crate::metrics_page`] makes its text.
     pub samples: Vec<(Nanos, Stats)>,
     /// What was counted in the end.
@@ -100,6 +102,7 @@ struct Stage<'a> {
     coming: BinaryHeap<Reverse<(Nanos, usize, usize)>>,
     playing: HashMap<SequenceId, Playing>,
     ended: Vec<Outcome>,
+    gaps: Vec<Vec<f64>>,
     every: Nanos,
     samples: Vec<(Nanos, Stats)>,
 }
@@ -122,6 +125,7 @@ impl<'a> Stage<'a> {
                 .collect(),
             playing: HashMap::new(),
             ended: Vec::new(),
+            gaps: Vec::new(),
             every,
             samples: Vec::new(),
         }
@@ -131,6 +135,7 @@ impl<'a> Stage<'a> {
         self.run();
         Rehearsal {
             outcomes: self.ended,
+            gaps: self.gaps,
             samples: self.samples,
             stats: self.engine.stats().clone(),
         }
@@ -205,15 +210,17 @@ impl<'a> Stage<'a> {
 
     /// Keeps the outcome and calls the session's next turn.
     fn end(&mut self, id: SequenceId) {
-        let Some(outcome) = self.playing.remove(&id).map(Playing::ended) else {
+        let Some(playing) = self.playing.remove(&id) else {
             return;
         };
+        let outcome = playing.ended();
         let next = outcome.turn + 1;
         if let Some((_, think)) = self.sessions[outcome.session].turns.get(next) {
             self.coming
                 .push(Reverse((outcome.last + *think, outcome.session, next)));
         }
         self.ended.push(outcome);
+        self.gaps.push(playing.gaps);
     }
 }
 
@@ -230,12 +237,13 @@ impl Playing {
         outcome.cached = token.cached;
     }
 
-    fn ended(mut self) -> Outcome {
-        self.gaps.sort_by(f64::total_cmp);
+    fn ended(&self) -> Outcome {
+        let mut gaps = self.gaps.clone();
+        gaps.sort_by(f64::total_cmp);
         let nanos = |gap: f64| Nanos(gap.round() as u64);
         Outcome {
-            itl_p95: percentile_linear(&self.gaps, 95.0).map(nanos),
-            stall: self.gaps.last().copied().map(nanos),
+            itl_p95: percentile_linear(&gaps, 95.0).map(nanos),
+            stall: gaps.last().copied().map(nanos),
             ..self.outcome
         }
     }

@@ -7,6 +7,7 @@ mod configurations; // what is flipped
 mod connection; // how an engine is reached
 mod draft; // what was typed, as text
 mod engine; // which engine
+mod flip; // one knob of another study
 mod form; // the form's signals
 mod keep; // a reload loses nothing
 mod knob_form; // fields for the knobs of an engine
@@ -52,15 +53,18 @@ struct Start {
     from: Option<String>,
     /// The goodput exercise under its own name.
     exercise: bool,
+    /// One knob of one of its configurations, flipped: `0:max-num-seqs=64`.
+    flip: Option<String>,
 }
 
 impl Start {
     /// The key under which the browser keeps what was typed.
     fn key(&self) -> String {
         format!(
-            "new-study:{}:{}",
+            "new-study:{}:{}{}",
             self.from.as_deref().unwrap_or_default(),
-            self.exercise
+            self.exercise,
+            self.flip.as_deref().unwrap_or_default()
         )
     }
 }
@@ -100,7 +104,10 @@ async fn first_spec(start: Start) -> Result<StudySpec, StudioError> {
     let id = Uuid::parse_str(&from).map_err(|_| StudioError::NotFound {
         what: "study".into(),
     })?;
-    let spec = api::get_study(id).await?.spec;
+    let mut spec = api::get_study(id).await?.spec;
+    if let Some(flip) = start.flip {
+        flip::flip(&mut spec, &flip);
+    }
     Ok(StudySpec {
         name: format!("{} (again)", spec.name),
         ..spec
@@ -115,6 +122,7 @@ pub fn NewStudyPage() -> impl IntoView {
         query.with(|query| Start {
             from: query.get("from"),
             exercise: query.get("exercise").is_some(),
+            flip: query.get("flip"),
         })
     });
     let first = Reading::new(move || start.get(), beginning);
@@ -293,11 +301,11 @@ mod tests {
     fn drafts_of_different_starts_are_kept_apart() {
         let clone = Start {
             from: Some("abc".into()),
-            exercise: false,
+            ..Start::default()
         };
         let exercise = Start {
-            from: None,
             exercise: true,
+            ..Start::default()
         };
         assert_ne!(clone.key(), exercise.key());
         assert_ne!(exercise.key(), Start::default().key());

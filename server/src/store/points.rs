@@ -268,6 +268,15 @@ impl Store {
             .await?))
     }
 
+    /// The study that a point belongs to.
+    pub async fn study_of(&self, point: Uuid) -> Result<Option<Uuid>, StoreError> {
+        const SQL: &str = "SELECT study FROM points WHERE id = $1";
+        Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
+            .bind(point)
+            .fetch_optional(pool)
+            .await?))
+    }
+
     /// A point's records as Parquet.
     pub async fn records(&self, point: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
         const SQL: &str = "SELECT records FROM point_data WHERE point = $1";
