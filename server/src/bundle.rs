@@ -4,6 +4,7 @@
 //! It is read front to back, so that one bound holds for everything that comes out of it, and no name in it ever becomes a
 //! path: parts are told by the names that the manifest must give them.
 
+mod anew; // figures from requests
 mod check; // do its figures follow from its requests
 mod examples; // studies that come with the studio
 mod export; // out of a store
@@ -18,7 +19,7 @@ mod unpack; // file to parts
 
 pub use check::{Checked, check};
 pub use examples::{Example, examples};
-pub use export::{ExportError, Packed, export};
+pub use export::{ExportError, Packed, Worked, export};
 pub use import::{Opened, import, name_of};
 pub use manifest::{Manifest, Scope, VERSION};
 pub use spool::sha256;

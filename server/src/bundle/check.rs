@@ -2,20 +2,17 @@
 //!
 //! Opening a bundle does not do this: it reads the requests themselves, which a studio never needs to.
 
-use measure::arrival::discipline;
-use measure::score::{Score, encode};
-use measure::slo::{Judgement, judge};
+use measure::slo::Judgement;
 use measure::study::StudySpec;
-use measure::summary::{Failures, Summary, summarize};
-use measure::units::Level;
+use measure::summary::Summary;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::BundleError;
+use super::anew::work_out;
 use super::manifest::{Kind, Point};
 use super::read::{figures, part, raw, study};
 use super::unpack::Unpacked;
-use crate::records::from_parquet;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,31 +49,19 @@ fn differing(
     let place = point.ordinal as usize;
     let stored = figures(unpacked, point)?;
     let made = stored.made.as_ref().map(|it| raw::<load::Made>("made", it));
-    let steady = made.transpose()?.and_then(|made| made.steady_ns);
     let name = Kind::Records.name(place);
-    let records = from_parquet(part(unpacked, &name)?.into());
-    let records = records.map_err(|why| BundleError::unreadable(&name, why))?;
-    let counted = steady.map_or(&records[..], |window| load::due_within(&records, window));
-    let level: Level = point
-        .level
-        .parse()
-        .map_err(|_| BundleError::unreadable("level", &point.level))?;
-    let summary = summarize(
-        counted,
-        discipline(spec.arrival, level),
-        Failures::AsInfinity,
-    );
-    let scores: Vec<Score> = counted.iter().map(Score::from).collect();
-    let judgement = judge(&scores, &summary, &spec.slo);
+    let records = part(unpacked, &name)?.into();
+    let now = work_out(spec, &point.level, records, made.transpose()?.as_ref());
+    let now = now.map_err(|why| BundleError::unreadable(&name, why))?;
     let found = [
-        ("summary", same::<Summary>(&stored.summary, &summary)?),
+        ("summary", same::<Summary>(&stored.summary, &now.summary)?),
         (
             "judgement",
-            same::<Judgement>(&stored.judgement, &judgement)?,
+            same::<Judgement>(&stored.judgement, &now.judgement)?,
         ),
         (
             "scores",
-            encode(&scores) == part(unpacked, &Kind::Scores.name(place))?,
+            now.scores == part(unpacked, &Kind::Scores.name(place))?,
         ),
     ];
     let differing = found.into_iter().filter(|(_, same)| !same);

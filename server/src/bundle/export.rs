@@ -3,9 +3,12 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
+use measure::study::StudySpec;
 use uuid::Uuid;
 
+use super::anew::work_out;
 use super::manifest::{FORMAT, Figures, Kind, Manifest, Scope, VERSION};
 use super::rows::{self, raw};
 use super::spool::{Spool, SpoolError};
@@ -69,11 +72,20 @@ pub struct Texts {
     pub starts: Vec<StartText>,
 }
 
+/// Whose figures a bundle has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// Those of the goodput that measured the study, as they are stored.
+    Then,
+    /// What this goodput makes of the same requests.
+    Anew,
+}
+
 /// Makes a bundle of a study that has ended, on the disk of a folder.
 pub async fn export(
     store: &Store,
     study: Uuid,
-    scope: Scope,
+    (scope, worked): (Scope, Worked),
     folder: &Path,
 ) -> Result<Packed, ExportError> {
     let mut texts = Texts::load(store, study).await?;
@@ -84,11 +96,21 @@ pub async fn export(
     };
     let mut spool = Spool::new(folder).map_err(ExportError::Disk)?;
     let mut removed = removed;
+    let spec = match worked {
+        Worked::Then => None,
+        Worked::Anew => Some(Arc::new(spec_of(&texts.study)?)),
+    };
     for point in texts.points.clone().into_iter().filter(is_finished) {
         let data = store.point_data(point.id).await?;
         let data = data.ok_or_else(|| unreadable("a finished point has no data"))?;
+        let spec = spec.clone();
         let kept = off_thread(move || {
-            keep_point(&mut spool, &point, data, removed.as_ref())?;
+            keep_point(
+                &mut spool,
+                &point,
+                data,
+                (removed.as_ref(), spec.as_deref()),
+            )?;
             Ok((spool, removed))
         });
         (spool, removed) = kept.await?;
@@ -144,7 +166,7 @@ fn keep_point(
     spool: &mut Spool,
     point: &PointText,
     mut data: PointData,
-    removed: Option<&Removed>,
+    (removed, anew): (Option<&Removed>, Option<&StudySpec>),
 ) -> Result<(), ExportError> {
     if let Some(removed) = removed {
         plain::leave_out_of_data(&mut data, removed)?;
@@ -153,12 +175,15 @@ fn keep_point(
         let text = text.clone();
         raw(text.ok_or_else(|| unreadable("a finished point has no figures"))?)
     };
-    let figures = Figures {
+    let mut figures = Figures {
         summary: must(&point.summary)?,
         certificate: must(&point.certificate)?,
         judgement: must(&point.judgement)?,
         made: point.made.clone().map(raw).transpose()?,
     };
+    if let Some(spec) = anew {
+        work_anew(spec, point, &mut data, &mut figures)?;
+    }
     let figures = serde_json::to_vec(&figures).map_err(|cause| unreadable(cause.to_string()))?;
     let PointData {
         scores,
@@ -176,6 +201,38 @@ fn keep_point(
     ] {
         keep(spool, kind, ordinal, bytes)?;
     }
+    Ok(())
+}
+
+fn spec_of(study: &StudyText) -> Result<StudySpec, ExportError> {
+    serde_json::from_str(&study.spec).map_err(|cause| unreadable(cause.to_string()))
+}
+
+/// Puts what this goodput makes of a point's requests in place of what is stored.
+fn work_anew(
+    spec: &StudySpec,
+    point: &PointText,
+    data: &mut PointData,
+    figures: &mut Figures,
+) -> Result<(), ExportError> {
+    let made = figures.made.as_ref();
+    let made = made.map(|it| serde_json::from_str(it.get()));
+    let made = made
+        .transpose()
+        .map_err(|cause| unreadable(cause.to_string()))?;
+    let now = work_out(
+        spec,
+        &point.level,
+        data.records.clone().into(),
+        made.as_ref(),
+    );
+    let now = now.map_err(|cause| unreadable(cause.to_string()))?;
+    let text = |found: serde_json::Result<String>| {
+        raw(found.map_err(|cause| unreadable(cause.to_string()))?)
+    };
+    figures.summary = text(serde_json::to_string(&now.summary))?;
+    figures.judgement = text(serde_json::to_string(&now.judgement))?;
+    data.scores = now.scores;
     Ok(())
 }
 

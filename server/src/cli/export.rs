@@ -7,7 +7,7 @@ use clap::Args;
 use uuid::Uuid;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure};
-use crate::bundle::{ExportError, Packed, Scope, export};
+use crate::bundle::{ExportError, Packed, Scope, Worked, export};
 use crate::config::{Database, StoreArgs, StoreConfig};
 use crate::store::Store;
 
@@ -22,6 +22,9 @@ pub(super) struct ExportArgs {
     /// every request's times. Keys are in neither
     #[arg(long)]
     everything: bool,
+    /// Works the figures out anew from the requests: what this goodput would have said, where an older one measured
+    #[arg(long)]
+    anew: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -31,6 +34,7 @@ pub(super) async fn export_study(args: ExportArgs) -> Ended {
         study,
         out,
         everything,
+        anew,
         store,
     } = args;
     let config = config(store)?;
@@ -42,7 +46,8 @@ pub(super) async fn export_study(args: ExportArgs) -> Ended {
     } else {
         Scope::Shown
     };
-    let packed = export(&store, id, scope, &config.data_dir).await;
+    let worked = if anew { Worked::Anew } else { Worked::Then };
+    let packed = export(&store, id, (scope, worked), &config.data_dir).await;
     store.close().await;
     let packed = packed.map_err(failed)?;
     let out = out.unwrap_or_else(|| PathBuf::from(&packed.name));

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{LocalStudio, views};
 use crate::bundle::{
-    self, BundleError, Example, ExportError, Manifest, Opened, Packed, Scope, Unpacked,
+    self, BundleError, Example, ExportError, Manifest, Opened, Packed, Scope, Unpacked, Worked,
 };
 use crate::store::Imported;
 
@@ -27,7 +27,7 @@ impl LocalStudio {
         scope: Scope,
     ) -> Result<Packed, ExportError> {
         let _turn = TURN.lock().await;
-        bundle::export(&self.store, study, scope, &self.data_dir).await
+        bundle::export(&self.store, study, (scope, Worked::Then), &self.data_dir).await
     }
 
     /// Opens a bundle; `name` is what its file is called.

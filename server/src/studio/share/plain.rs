@@ -93,9 +93,17 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         // Made of the studio's own words.
         "connection" => Some(shown(value, " ,/.")),
         "version" => Some(shown(value, ".-_+")),
-        "context length" | "seen:context length" | "dtype" | "quantization" => {
-            Some(shown(value, "-_+"))
-        }
+        "context length"
+        | "seen:context length"
+        | "dtype"
+        | "device"
+        | "weights"
+        | "parameters"
+        | "accepted" => Some(shown(value, "-_+")),
+        // In a person's words, or an engine's; no dot, slash or colon, so no host and no path.
+        "hardware" | "quantization" => Some(shown(value, " -_+,()")),
+        // Made of the studio's own words.
+        "seen:start-up" | "seen:cache reset" => Some(shown(value, " ,.")),
         // Whatever else an engine says of itself may name its machine.
         _ => None,
     }
@@ -201,6 +209,11 @@ mod tests {
             ("version", "10.0.0.5", Some(HIDDEN)),
             ("engine", "Goodput simulator", Some("Goodput simulator")),
             ("quantization", "http://gpu7", Some(HIDDEN)),
+            ("quantization", "Q4_K - Medium", Some("Q4_K - Medium")),
+            ("hardware", "2 x H100 (80 GB)", Some("2 x H100 (80 GB)")),
+            ("hardware", "gpu7.example", Some(HIDDEN)),
+            ("seen:start-up", "23.7 s", Some("23.7 s")),
+            ("accepted", "quantization", Some("quantization")),
             ("url", "http://gpu7", None),
             ("anything", "x", None),
         ] {
