@@ -38,6 +38,7 @@ impl LocalStudio {
             simulated,
             engine,
             created_ms,
+            imported,
             ..
         } = study;
         Ok(StudyRow {
@@ -54,6 +55,7 @@ impl LocalStudio {
             points_finished,
             points,
             created_ms,
+            imported: imported.is_some(),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::Studies;
 use super::choice::{Choice, compare_address};
 use crate::api;
 use crate::studio::{StudyRow, StudyState};
-use crate::ui::badge::{Badge, SIMULATED, study_word};
+use crate::ui::badge::{Badge, IMPORTED, SIMULATED, study_word};
 use crate::ui::number::Missing;
 use crate::ui::time::RelativeTime;
 use crate::ui::toast::toasts;
@@ -40,6 +40,7 @@ pub fn Row(
         points_finished,
         points,
         created_ms,
+        imported,
     } = row;
     let unit = if sessions { "sessions/s" } else { "req/s" };
     let (address, title) = (format!("/studies/{id}"), name.clone());
@@ -53,6 +54,7 @@ pub fn Row(
                     <A href=address attr:class="name">{title}</A>
                     <Badge word=study_word(state) />
                     {simulated.then(|| view! { <Badge word=SIMULATED /> })}
+                    {imported.then(|| view! { <Badge word=IMPORTED /> })}
                     {tags.into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view()}
                 </div>
                 <p class="small muted">{engine} " · " <code>{slo.to_string()}</code></p>
