@@ -99,6 +99,8 @@ pub struct StudyRow {
     pub points: u32,
     /// Milliseconds since 1970.
     pub created_ms: i64,
+    /// Measured elsewhere, and opened from a bundle.
+    pub imported: bool,
 }
 
 /// What the start page asks for.

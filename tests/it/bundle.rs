@@ -164,6 +164,8 @@ async fn a_study_that_is_here_is_told_and_stays() {
         let there = opened(&store, &bytes, &place.data_dir).await?;
         assert_eq!((there.id, there.already_here), (view.id, true));
         assert_eq!(stored(&store, view.id).await?, before);
+        let rows = studio.studies(&ME, Default::default()).await?;
+        assert!(!rows[0].imported, "it was measured here");
         studio.delete(&ME, view.id).await?;
         let back = opened(&store, &bytes, &place.data_dir).await?;
         assert!(back.already_here, "a deleted study is brought back");

@@ -244,6 +244,7 @@ mod tests {
             points_finished: 1,
             points: 8,
             created_ms: 0,
+            imported: false,
         }
     }
 

@@ -77,6 +77,13 @@ pub const INSECURE: Word = word(
     "half",
     "No certificate was checked: whoever stood between could have read and changed everything.",
 );
+/// Opened from a bundle.
+pub const IMPORTED: Word = word(
+    "imported",
+    Tone::Plain,
+    "hollow",
+    "Measured elsewhere and opened from a file: it never changes.",
+);
 /// The client's certificate is void.
 pub const VOID: Word = word(
     "void",

@@ -216,6 +216,8 @@ shapes! {
         pub points_finished: u32,
         pub points: u32,
         pub created_ms: i64,
+        /// Measured elsewhere, and opened from a bundle.
+        pub imported: bool,
     }
     /// Where a study stands.
     #[serde(rename_all = "snake_case")]

@@ -1,6 +1,8 @@
 //! `goodput export`: a study as one file.
 
+use std::fs::Permissions;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -118,9 +120,11 @@ fn write(packed: Packed, out: &Path) -> io::Result<u8> {
         manifest,
         ..
     } = packed;
-    // Whole or not at all.
+    // Whole or not at all, and for whoever may read what this user writes.
     let folder = out.parent().filter(|it| !it.as_os_str().is_empty());
-    let mut part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let mut part = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
     io::copy(&mut file, &mut part)?;
     part.flush()?;
     part.persist(out).map_err(|error| error.error)?;

@@ -92,6 +92,7 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         points_finished: count(finished.count()),
         points: count(manifest.points.len()),
         created_ms: study.created_ms,
+        imported: true,
     })
 }
 

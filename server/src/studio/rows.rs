@@ -38,6 +38,7 @@ impl LocalStudio {
             simulated,
             engine,
             created_ms,
+            imported,
             ..
         } = study;
         Ok(StudyRow {
@@ -55,6 +56,7 @@ impl LocalStudio {
             points_finished,
             points,
             created_ms,
+            imported: imported.is_some(),
         })
     }
 }

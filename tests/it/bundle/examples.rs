@@ -73,6 +73,7 @@ async fn every_example_opens_and_shows_its_figures() {
             let rows = studio.studies(&ME, StudyFilter::default()).await?;
             let listed = rows.into_iter().find(|row| row.id == it.id);
             let listed = listed.expect("in the list");
+            assert!(listed.imported, "and says where it is from");
             assert_eq!(listed, offered, "offered as it is");
             let headline = view.configurations.iter().map(|it| it.ceiling);
             let offered: Vec<_> = offered.ceilings.into_iter().map(|(_, it)| it).collect();

@@ -10,7 +10,7 @@ use super::Studies;
 use super::choice::{Choice, compare_address};
 use crate::api;
 use crate::studio::{StudyRow, StudyState};
-use crate::ui::badge::{Badge, INSECURE, SIMULATED, study_word};
+use crate::ui::badge::{Badge, IMPORTED, INSECURE, SIMULATED, study_word};
 use crate::ui::number::Missing;
 use crate::ui::time::RelativeTime;
 use crate::ui::toast::toasts;
@@ -41,6 +41,7 @@ pub fn Row(
         points_finished,
         points,
         created_ms,
+        imported,
     } = row;
     let unit = if sessions { "sessions/s" } else { "req/s" };
     let (address, title) = (format!("/studies/{id}"), name.clone());
@@ -55,6 +56,7 @@ pub fn Row(
                     <Badge word=study_word(state) />
                     {simulated.then(|| view! { <Badge word=SIMULATED /> })}
                     {insecure.then(|| view! { <Badge word=INSECURE /> })}
+                    {imported.then(|| view! { <Badge word=IMPORTED /> })}
                     {tags.into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view()}
                 </div>
                 <p class="small muted">{engine} " · " <code>{slo.to_string()}</code></p>
