@@ -12,7 +12,7 @@ use super::engines::in_short;
 use crate::pages::{ROOM, ROOM_OF_PLACE, drawn_key};
 use crate::studio::{Engines, KnobRow};
 use crate::ui::html::{Html, html};
-use parts::{Control, Field, folded};
+use parts::{Control, Field};
 
 /// Everything that is drawn for the form, by its key.
 pub fn for_form(
