@@ -39,7 +39,7 @@ pub fn router(edge: &Edge) -> Router<Edge> {
 /// Which engines there are.
 pub async fn engines(State(edge): State<Edge>, _: Who) -> Result<Response, ApiError> {
     let engines = edge.studio.engine_sheets(&Actor::Owner).await?;
-    let nonce = uuid::Uuid::new_v4().simple().to_string();
+    let nonce = uuid::Uuid::now_v7().simple().to_string();
     let page = document(&engines, edge.site.assets(), &nonce);
     let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
     Ok((policy, Html(page)).into_response())

@@ -1,8 +1,8 @@
 //! Which engines there are, how they are reached or started, and which knobs they have. Keys stand here by reference.
 
+use crate::Assets;
 use crate::studio::{EngineSheet, Engines, KnobRow, LaunchSheet};
 use crate::ui::badge::INSECURE;
-use crate::Assets;
 use crate::ui::html::{Html, badge, heads, html, table};
 use crate::ui::theme::theme_script;
 use crate::words;

@@ -2,6 +2,7 @@
 
 mod knobs; // by an engine's catalogue
 mod parts; // a field, a fold
+mod workload; // a workload's numbers
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub fn for_form(
         (drawn_key("hardware", ""), hardware()),
         (drawn_key("more", ""), more()),
     ]);
+    drawn.extend(workload::all());
     for sheet in &engines.sheets {
         let name = &sheet.row.name;
         if let Some(launch) = &sheet.launch {
@@ -88,7 +90,7 @@ fn hardware() -> String {
             "What it runs on, where the engine does not tell it. It is kept with every configuration, marked as declared."
         ),
         control: Control::line("text", "such as 1x H100 SXM"),
-        unit: "",
+        ..Field::named("")
     };
     field.draw().into_string()
 }
@@ -104,6 +106,7 @@ fn more() -> String {
             hint: html!("{}", hint),
             control: Control::line(keyboard, ""),
             unit,
+            also: "",
         };
         field.draw()
     };

@@ -10,9 +10,9 @@ mod study; // one study // what could not be shown, and why
 
 pub use compare::ComparePage;
 pub use error::{ErrorView, NotFoundPage};
-pub use new::{Beginning, NewStudyPage};
 #[cfg(feature = "ssr")]
-pub use new::{PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
+pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
+pub use new::{Beginning, NewStudyPage};
 pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;

@@ -44,7 +44,7 @@ pub use beginning::Beginning;
 #[cfg(feature = "ssr")]
 pub use beginning::beginning;
 #[cfg(feature = "ssr")]
-pub use drawn::{PLACE, ROOM, ROOM_OF_PLACE, drawn_key};
+pub use drawn::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, drawn_key};
 
 /// Where a new study starts from.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -78,7 +78,7 @@ fn field(engine: &str, knob: &KnobRow) -> Html {
         label: &knob.name,
         hint: html!(r#"{} <span class="limits">{}</span>"#, about, limits(knob)),
         control: control(knob),
-        unit: "",
+        ..Field::named("")
     };
     field.draw()
 }
@@ -91,7 +91,7 @@ fn flag(engine: &str, name: &str) -> Html {
         label: name,
         hint: html!("Not in the catalogue."),
         control: Control::line("text", ""),
-        unit: "",
+        ..Field::named("")
     };
     field.draw()
 }
@@ -132,7 +132,7 @@ fn lines(label: &str, hint: &str) -> Html {
         label,
         hint: html!("{}", hint),
         control: Control::Area("max-num-seqs=64".into()),
-        unit: "",
+        ..Field::named("")
     };
     field.draw()
 }
@@ -159,7 +159,7 @@ fn facts() -> Html {
             "One name=value a line, beside its hardware: what the engine does not tell. Each is marked as declared."
         ),
         control: Control::Area("driver=580.65".into()),
-        unit: "",
+        ..Field::named("")
     };
     folded("What else you know of the engine", field.draw())
 }

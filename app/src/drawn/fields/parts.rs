@@ -1,6 +1,6 @@
 //! A field as the form's own components draw it, and what is folded away.
 
-use crate::pages::PLACE;
+use crate::pages::{ALSO, PLACE};
 use crate::ui::html::{Html, html};
 
 /// The twin of [`crate::ui::field::Field`], with its control.
@@ -17,6 +17,8 @@ pub struct Field<'a> {
     pub control: Control,
     /// Unit shown inside a line, at its end.
     pub unit: &'a str,
+    /// Another field of a study whose errors it shows.
+    pub also: &'a str,
 }
 
 /// What is typed into or chosen from.
@@ -56,31 +58,36 @@ impl Field<'_> {
             hint: Html::default(),
             control: Control::line("text", ""),
             unit: "",
+            also: "",
         }
     }
 
     /// The field.
     pub fn draw(&self) -> Html {
         html!(
-            r#"<div class="field"><label for="{}">{}</label>{}<p class="error" id="{}-error" hidden></p><p class="hint" id="{}-hint">{}</p></div>"#,
+            r#"<div class="field"><label for="{}">{}</label>{}<p class="error" id="{}-error" hidden></p><p class="hint" id="{}-hint"{}>{}</p></div>"#,
             self.id,
             self.label,
             self.control(),
             self.id,
             self.id,
+            (self.hint == Html::default()).then(|| Html::literal(" hidden")),
             &self.hint
         )
     }
 
     fn control(&self) -> Html {
+        let also =
+            (!self.also.is_empty()).then(|| html!(r#" {}="{}""#, Html::literal(ALSO), self.also));
         let attributes = html!(
-            r#"{}="{}" id="{}" name="{}" aria-describedby="{}-error {}-hint""#,
+            r#"{}="{}" id="{}" name="{}" aria-describedby="{}-error {}-hint"{}"#,
             Html::literal(PLACE),
             self.place,
             self.id,
             self.id,
             self.id,
-            self.id
+            self.id,
+            also
         );
         match &self.control {
             Control::Line(keyboard, example) => {

@@ -11,6 +11,8 @@ use super::keep;
 
 /// The attribute that names a field's place in the draft. The field's id follows it.
 pub const PLACE: &str = "data-place";
+/// The attribute that names another field of a study whose errors a field shows.
+pub const ALSO: &str = "data-also";
 /// Where the server leaves room for what is known here only: an index, or what a field's id begins with.
 pub const ROOM: &str = "[#]";
 /// The same for the beginning of a place.
@@ -60,8 +62,9 @@ pub fn Drawn(
             } else if shown != value {
                 control.set_value(value);
             }
+            let also = control.get_attribute(ALSO).unwrap_or_default();
             let wrong = form
-                .error_at(std::slice::from_ref(id))
+                .error_at(&[id.clone(), also])
                 .or_else(|| form.refused_below(id));
             if !value.is_empty() || wrong.is_some() {
                 unfold(&element);
