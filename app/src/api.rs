@@ -19,7 +19,6 @@ mod door; // how the server answers
 use ask::{answer, asked};
 #[cfg(feature = "ssr")]
 use door::{OWNER, Wire, studio, told};
-use std::collections::BTreeMap;
 #[cfg(feature = "ssr")]
 use std::sync::Arc;
 
@@ -31,8 +30,9 @@ use uuid::Uuid;
 
 #[cfg(not(feature = "ssr"))]
 use crate::browser::write_json;
+use crate::pages::Beginning;
 #[cfg(feature = "ssr")]
-use crate::drawn;
+use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
@@ -85,25 +85,15 @@ async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> An
     Ok(crate::capacity::panel(&study, &pairs))
 }
 
+/// A study with each start of its engines.
 #[cfg(feature = "ssr")]
-async fn engine_page(studio: Arc<dyn Studio>) -> Answer<String> {
-    Ok(drawn::engines::page(&studio.engine_sheets(OWNER).await?))
-}
-
-#[cfg(feature = "ssr")]
-async fn form_parts(studio: Arc<dyn Studio>) -> Answer<BTreeMap<String, String>> {
-    let simulator = studio.simulator_knobs(OWNER).await?;
-    Ok(drawn::for_form(
-        &simulator,
-        &studio.engine_sheets(OWNER).await?,
-    ))
-}
-
-#[cfg(feature = "ssr")]
-async fn start_panel(studio: Arc<dyn Studio>, study: Uuid) -> Answer<String> {
-    let starts = studio.starts(OWNER, study).await?;
-    let study = studio.study(OWNER, study).await?;
-    Ok(drawn::starts::panel(&study, &starts))
+async fn with_starts(studio: Arc<dyn Studio>, id: Uuid) -> Answer<StudyView> {
+    let mut study = studio.study(OWNER, id).await?;
+    if study.is_managed() {
+        let starts = studio.starts(OWNER, id).await?;
+        study.starts = crate::drawn::starts::panel(&study, &starts);
+    }
+    Ok(study)
 }
 
 /// What an adaptive sweep would take and how close it would come, worked out by the server, so that no browser needs to.
@@ -144,7 +134,7 @@ functions! {
     "studies" fn list_studies(filter: StudyFilter) -> Vec<StudyRow> { |studio| studio.studies(OWNER, filter) }
 
     /// One study.
-    "study" fn get_study(id: Uuid) -> StudyView { |studio| studio.study(OWNER, id) }
+    "study" fn get_study(id: Uuid) -> StudyView { |studio| with_starts(studio, id) }
 
     /// What was seen beside a point's requests and what other tools would say of it, drawn by the server, so that no
     /// browser needs to.
@@ -189,14 +179,8 @@ functions! {
     /// Forgets an engine.
     "delete_engine" fn delete_engine(id: Uuid) -> () { |studio| studio.delete_engine(OWNER, id) }
 
-    /// Every engine as a page, drawn by the server.
-    "draw_engines" fn draw_engines() -> String { |studio| engine_page(studio) }
-
-    /// Fields for the knobs of each engine, and how those are started that the studio starts; drawn by the server.
-    "draw_form" fn draw_form() -> BTreeMap<String, String> { |studio| form_parts(studio) }
-
-    /// Each start of a study's engines, drawn by the server; empty where none was started.
-    "draw_starts" fn draw_starts(study: Uuid) -> String { |studio| start_panel(studio, study) }
+    /// What the form of a new study begins with: another study, or the exercise, and the lists it offers.
+    "new_study" fn new_study(from: Option<String>, exercise: bool, flip: Option<String>) -> Beginning { |studio| beginning(studio, from, exercise, flip) }
 
     /// Names of stored secrets.
     "secrets" fn list_secrets() -> Vec<String> { |studio| studio.secrets(OWNER) }

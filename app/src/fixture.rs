@@ -59,6 +59,7 @@ pub fn study() -> StudyView {
         created_ms: 1_795_960_632_500,
         last_event: 7,
         imported: String::new(),
+        starts: String::new(),
     }
 }
 

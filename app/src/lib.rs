@@ -47,10 +47,7 @@ use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::{SsrMode, path};
 use serde::{Deserialize, Serialize};
 
-use pages::{
-    ComparePage, EnginesPage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage,
-    StudyPage,
-};
+use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
 use ui::theme::{ThemeToggle, theme_script};
 use ui::toast::{Toaster, provide_toasts};
 
@@ -140,7 +137,7 @@ pub fn App() -> impl IntoView {
             <header class="site-header">
                 <A href="/" attr:class="brand">"Goodput Studio"</A>
                 <nav aria-label="Studio">
-                    <A href="/engines">"Engines"</A>
+                    <a href="/engines" rel="external">"Engines"</a>
                 </nav>
                 <ThemeToggle />
             </header>
@@ -150,7 +147,6 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/studies/new") view=NewStudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
                     <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
-                    <Route path=path!("/engines") view=EnginesPage ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
                     <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
                 </FlatRoutes>

@@ -203,6 +203,9 @@ pub struct StudyView {
     /// Where it came from, in a sentence, where it was measured elsewhere; it never changes then.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub imported: String,
+    /// Each start of its engines, drawn by the server for the page of its owner; empty everywhere else.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub starts: String,
 }
 
 /// Whether some engine of a study is believed whatever its certificate.

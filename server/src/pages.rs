@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use app::studio::Studio;
+use app::drawn::engines::document;
+use app::studio::{Actor, Studio};
 use app::{App, Origin, shell};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::{Extension, Router};
 use leptos::context::{provide_context, use_context};
 use leptos::nonce::use_nonce;
@@ -17,6 +18,7 @@ use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
 
+use crate::auth::Who;
 use crate::error::ApiError;
 use crate::guard::headers::page_policy;
 use crate::guard::{Caller, refuse};
@@ -32,6 +34,15 @@ pub fn router(edge: &Edge) -> Router<Edge> {
             limit_visits,
         ))
         .fallback(nowhere)
+}
+
+/// Which engines there are.
+pub async fn engines(State(edge): State<Edge>, _: Who) -> Result<Response, ApiError> {
+    let engines = edge.studio.engine_sheets(&Actor::Owner).await?;
+    let nonce = uuid::Uuid::now_v7().simple().to_string();
+    let page = document(&engines, edge.site.assets(), &nonce);
+    let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
+    Ok((policy, Html(page)).into_response())
 }
 
 /// What pages and server functions find in their context.

@@ -76,6 +76,7 @@ pub fn router(edge: Edge) -> Router {
     let bounded = Router::new()
         .route("/login", get(login::form).post(login::sign_in))
         .route("/assets/{*file}", get(assets::asset))
+        .route("/engines", get(pages::engines))
         .route("/favicon.ico", get(assets::favicon))
         .route("/examples/{name}", get(api::bundles::visit))
         .merge(shared)

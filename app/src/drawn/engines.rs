@@ -1,12 +1,26 @@
 //! Which engines there are, how they are reached or started, and which knobs they have. Keys stand here by reference.
 
+use crate::Assets;
 use crate::studio::{EngineSheet, Engines, KnobRow, LaunchSheet};
 use crate::ui::badge::INSECURE;
 use crate::ui::html::{Html, badge, heads, html, table};
+use crate::ui::theme::theme_script;
 use crate::words;
 
-/// The whole page.
-pub fn page(engines: &Engines) -> String {
+/// The whole document. Nothing in it is to be pressed but links and what is folded, so no module is loaded.
+pub fn document(engines: &Engines, assets: &Assets, nonce: &str) -> String {
+    html!(
+        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>Engines · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines" aria-current="page">Engines</a></nav></header><main id="main" tabindex="-1"><article class="page narrow">{}</article></main></body></html>"##,
+        assets.favicon,
+        assets.css,
+        nonce,
+        Html::script(theme_script()),
+        page(engines)
+    )
+    .into_string()
+}
+
+fn page(engines: &Engines) -> Html {
     let (in_file, added): (Vec<_>, Vec<_>) = engines.sheets.iter().partition(|it| it.in_file);
     html!(
         r#"<header class="page-head"><div class="stack tight"><h1>Engines</h1><p class="lede">{}</p></div></header>{}<section class="stack" aria-labelledby="file-heading"><h2 id="file-heading">In studio.toml</h2>{}</section><section class="stack" aria-labelledby="added-heading"><h2 id="added-heading">Added by URL</h2>{}</section>"#,
@@ -21,7 +35,6 @@ pub fn page(engines: &Engines) -> String {
             "None. Engines that already run are added by their URL under New study."
         )
     )
-    .into_string()
 }
 
 fn headline(in_file: &[&EngineSheet], added: &[&EngineSheet]) -> String {
@@ -277,7 +290,7 @@ mod tests {
             sheets: vec![sheet("a", Some(launch())), sheet("b", None)],
             no_starts: None,
         };
-        let html = page(&engines);
+        let html = page(&engines).into_string();
         for part in [
             "2 engines, 1 of them started by the studio",
             "vllm serve &#39;a b&#39;",
@@ -300,7 +313,8 @@ mod tests {
             sheets: vec![sheet("a", Some(launch()))],
             no_starts: Some("only its owner may".into()),
         };
-        assert!(page(&engines).contains("only its owner may."));
+        let html = document(&engines, &Assets::default(), "n");
+        assert!(html.contains("only its owner may."), "{html}");
         let short = in_short(&engines.sheets[0], engines.no_starts.as_deref());
         assert!(short.contains("only its owner may."), "{short}");
         assert!(short.contains("runs on 1x L4"), "{short}");

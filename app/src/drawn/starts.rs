@@ -16,7 +16,7 @@ pub fn panel(study: &StudyView, starts: &[StartRow]) -> String {
     let open = (0 < failed().count()).then(|| Html::literal(" open"));
     let rows = in_order(starts).into_iter();
     html!(
-        r#"<h2 id="starts-heading">Engine starts</h2><details class="starts"{}><summary>{}</summary><div class="stack">{}<div class="scroll-x" tabindex="0">{}</div></div></details>"#,
+        r#"<h2>Engine starts</h2><details class="starts"{}><summary>{}</summary><div class="stack">{}<div class="scroll-x" tabindex="0">{}</div></div></details>"#,
         open,
         summary(starts, failed().count()),
         reasons,

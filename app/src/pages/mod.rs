@@ -1,7 +1,6 @@
 //! The screens, one module each.
 
 mod compare; // configurations side by side
-mod engines; // which engines there are
 mod error;
 mod new; // a study to be
 mod point; // one point
@@ -10,11 +9,10 @@ mod start; // studies, newest first
 mod study; // one study // what could not be shown, and why
 
 pub use compare::ComparePage;
-pub use engines::EnginesPage;
 pub use error::{ErrorView, NotFoundPage};
-pub use new::NewStudyPage;
 #[cfg(feature = "ssr")]
-pub use new::{INDEX, KNOB, drawn_key};
+pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
+pub use new::{Beginning, NewStudyPage};
 pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;

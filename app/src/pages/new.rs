@@ -3,14 +3,16 @@
 
 mod add_engine; // the dialog that adds one
 mod advice; // what to think about first
+mod beginning; // what the form begins with
 mod configurations; // what is flipped
 mod connection; // how an engine is reached
 mod draft; // what was typed, as text
+mod drawn; // fields that the server draws
 mod engine; // which engine
+#[cfg(any(feature = "ssr", test))]
 mod flip; // one knob of another study
 mod form; // the form's signals
 mod keep; // a reload loses nothing
-mod knob_form; // fields for the knobs of an engine
 mod load; // how hard and how long
 mod more; // warm-up, seed, limits
 mod plan; // time, cost, advice, Launch
@@ -23,28 +25,28 @@ mod spoken; // fields as the form calls them
 mod upload; // a file into the studio
 mod workload; // what the requests ask
 
-use std::collections::BTreeMap;
-
 use crate::ui::erased::Erase;
 use crate::ui::reactive::{derived, effect, memo};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use measure::study::StudySpec;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::api;
 use crate::reading::Reading;
-use crate::studio::{DatasetRow, EngineRow, NamedSlo, StudioError};
+use crate::studio::StudioError;
 use crate::ui::bind::bind;
 use crate::ui::field::TextField;
 use crate::ui::toast::toasts;
 use draft::Draft;
 use form::Form;
 
+pub use beginning::Beginning;
 #[cfg(feature = "ssr")]
-pub use knob_form::{INDEX, KNOB, drawn_key};
+pub use beginning::beginning;
+#[cfg(feature = "ssr")]
+pub use drawn::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, drawn_key};
 
 /// Where a new study starts from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +55,7 @@ struct Start {
     from: Option<String>,
     /// The goodput exercise under its own name.
     exercise: bool,
-    /// One knob of one of its configurations, flipped: `0:max-num-seqs=64`.
+    /// The knob of it that is flipped: `0:max-num-seqs=64`.
     flip: Option<String>,
 }
 
@@ -61,57 +63,12 @@ impl Start {
     /// The key under which the browser keeps what was typed.
     fn key(&self) -> String {
         format!(
-            "new-study:{}:{}{}",
+            "new-study:{}:{}:{}",
             self.from.as_deref().unwrap_or_default(),
             self.exercise,
             self.flip.as_deref().unwrap_or_default()
         )
     }
-}
-
-/// What the form begins with: a study, and the lists it offers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Beginning {
-    spec: StudySpec,
-    engines: Vec<EngineRow>,
-    datasets: Vec<DatasetRow>,
-    slos: Vec<NamedSlo>,
-    /// What the server drew for engines and their knobs.
-    drawn: BTreeMap<String, String>,
-}
-
-async fn beginning(start: Start) -> Result<Beginning, StudioError> {
-    Ok(Beginning {
-        spec: first_spec(start).await?,
-        engines: api::list_engines().await?,
-        datasets: api::list_datasets().await?,
-        slos: api::list_slos().await?,
-        drawn: api::draw_form().await?,
-    })
-}
-
-/// The study that a new one starts from. It may lack a name: the form makes one.
-async fn first_spec(start: Start) -> Result<StudySpec, StudioError> {
-    let Some(from) = start.from else {
-        let exercise = StudySpec::goodput_exercise();
-        let name = if start.exercise {
-            exercise.name.clone()
-        } else {
-            String::new()
-        };
-        return Ok(StudySpec { name, ..exercise });
-    };
-    let id = Uuid::parse_str(&from).map_err(|_| StudioError::NotFound {
-        what: "study".into(),
-    })?;
-    let mut spec = api::get_study(id).await?.spec;
-    if let Some(flip) = start.flip {
-        flip::flip(&mut spec, &flip);
-    }
-    Ok(StudySpec {
-        name: format!("{} (again)", spec.name),
-        ..spec
-    })
 }
 
 /// The page.
@@ -125,7 +82,10 @@ pub fn NewStudyPage() -> impl IntoView {
             flip: query.get("flip"),
         })
     });
-    let first = Reading::new(move || start.get(), beginning);
+    let first = Reading::new(
+        move || start.get(),
+        |start: Start| api::new_study(start.from, start.exercise, start.flip),
+    );
     view! {
         <Title text="New study" />
         {first.page("", move |beginning| view! { <StudyForm beginning key=start.get_untracked().key() /> }.erased())}
@@ -143,8 +103,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
         slos,
         drawn,
     } = beginning;
-    let mut draft = Draft::from(&spec);
-    knob_form::sort_flags(&mut draft, &drawn);
+    let draft = Draft::from(&spec);
     let form = Form::new(draft.clone(), drawn);
     let key = StoredValue::new(key);
     keep_while_typing(form, draft, key);
@@ -301,11 +260,11 @@ mod tests {
     fn drafts_of_different_starts_are_kept_apart() {
         let clone = Start {
             from: Some("abc".into()),
-            ..Start::default()
+            exercise: false,
         };
         let exercise = Start {
+            from: None,
             exercise: true,
-            ..Start::default()
         };
         assert_ne!(clone.key(), exercise.key());
         assert_ne!(exercise.key(), Start::default().key());

@@ -17,8 +17,15 @@ impl Html {
     }
 
     /// A piece of markup that stands in our own text.
+    #[cfg(feature = "ssr")]
     pub fn literal(text: &'static str) -> Self {
         Self(text.to_owned())
+    }
+
+    /// A script of our own.
+    #[cfg(feature = "ssr")]
+    pub fn script(text: String) -> Self {
+        Self(text)
     }
 
     /// For an element's `inner_html`.

@@ -79,6 +79,7 @@ impl Model {
             created_ms,
             last_event,
             imported: imported.map_or_else(String::new, |it| origin_words(&it)),
+            starts: String::new(),
         }
     }
 

@@ -5,15 +5,14 @@ use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 
 use super::draft::{ConfigurationDraft, EndpointDraft};
+use super::drawn::{Drawn, ROOM};
 use super::engine::EndpointFields;
 use super::form::Form;
-use super::knob_form::{KnobForm, drawn_key};
 use super::section::Section;
 use super::sentence::knobs_words;
 use super::shared::Engines;
-use crate::ui::bind::{Bind, bind};
-use crate::ui::field::{AreaField, CheckField, SelectField, TextField};
-use crate::ui::segmented::Segmented;
+use crate::ui::bind::Bind;
+use crate::ui::field::{SelectField, TextField};
 
 /// The section.
 #[component]
@@ -62,34 +61,22 @@ pub fn ConfigurationsSection(
 /// What holds for all configurations together.
 #[component]
 fn Rules(form: Form) -> impl IntoView {
-    let draft = form.draft;
-    let factorial = Bind::new(
-        move || draft.with(|draft| draft.factorial == "on"),
-        move |on: bool| draft.update(|draft| draft.factorial = if on { "on" } else { "" }.into()),
-    );
-    let one = move || draft.with(|draft| draft.configurations.len() < 2);
-    let none_started = move || {
-        draft.with(|draft| {
+    let kinds = move || {
+        form.draft.with(|draft| {
             let started = |it| draft.engine_of(it).is_some_and(|engine| !engine.is_empty());
-            !draft.configurations.iter().any(started)
+            let several = 1 < draft.configurations.len();
+            let started = draft.configurations.iter().any(started);
+            match (several, started) {
+                (true, true) => "several started",
+                (true, false) => "several",
+                (false, true) => "started",
+                (false, false) => "",
+            }
         })
     };
     view! {
-        <div hidden=one>
-            <CheckField
-                id="factorial"
-                label="Factorial: variants may turn several knobs at once. No difference between two such curves has one cause, so their comparison says “confounded” and gives no verdict."
-                bind=factorial
-            />
-        </div>
-        <div class="row" hidden=none_started>
-            <span>"An engine does not start, or ends under load:"</span>
-            <Segmented
-                name="on_failure"
-                label="When an engine fails"
-                bind=bind!(draft, |d| d.on_failure)
-                options=vec![("stop", "Stop the study"), ("continue", "Go on with the next point")]
-            />
+        <div class="rules" data-kinds=kinds>
+            <Drawn form html=form.drawn("rules", "") />
         </div>
     }
     .erased()
@@ -136,78 +123,24 @@ fn Configuration(
     .erased()
 }
 
-/// The knobs: fields where the engine's are known, and lines where they are not.
+/// The knobs: fields where the engine's are known, and lines where they can only be declared.
 #[component]
 fn Knobs(form: Form, index: usize) -> impl IntoView {
-    let draft = form.draft;
-    let engine = memo(move || {
-        draft.with(|draft| {
+    let drawn = memo(move || {
+        form.draft.with(|draft| {
             let configuration = draft.configurations.get(index)?;
-            draft.engine_of(configuration).map(str::to_owned)
+            let engine = draft.engine_of(configuration);
+            Some(engine.map_or_else(
+                || form.drawn("elsewhere", ""),
+                |engine| form.drawn("knobs", engine),
+            ))
         })
     });
     let fields = move || {
-        let engine = engine.get()?;
-        Some(view! { <KnobForm form index engine /> })
+        let html = drawn.get()?.replace(ROOM, &format!("[{index}]"));
+        Some(view! { <Drawn form html /> })
     };
-    let also = move || {
-        let facts = draft.with(|draft| draft.configurations.get(index).map(|it| it.facts.clone()));
-        let facts = facts.filter(|it| !it.is_empty())?;
-        Some(format!("Also declared: {}.", facts.replace('\n', ", ")))
-    };
-    view! {
-        {shared(fields)}
-        {shared(move || lines(form, index, engine.get()))}
-        <p class="hint-line">{shared(also)}</p>
-    }
-    .erased()
-}
-
-/// Knobs as lines: of an engine whose knobs are not known, and flags that the catalogue of another does not know.
-/// What is wrong with all knobs together stands there, or alone.
-fn lines(form: Form, index: usize, engine: Option<String>) -> AnyView {
-    let bind = form.configuration(
-        index,
-        |it| it.declared.clone(),
-        |it, text| it.declared = text,
-    );
-    let path = format!("configurations[{index}].knobs");
-    let place = path.clone();
-    let error = memo(move || {
-        let flags = bind.get.get();
-        let names = flags.lines().filter_map(|line| line.split_once('='));
-        let names = names.map(|(name, _)| name.trim().trim_start_matches("--"));
-        let mut paths = vec![place.clone()];
-        paths.extend(names.map(|name| format!("{place}.{name}")));
-        form.error_at(&paths)
-    });
-    let (label, hint) = match engine {
-        None => (
-            "Knobs",
-            "One name=value a line, as the engine's flags are called. What you type here is marked as declared.",
-        ),
-        Some(engine) => {
-            let let_through = form
-                .drawn
-                .with_value(|drawn| drawn.contains_key(&drawn_key("free", &engine)));
-            // What was typed stays in sight, though it will be refused.
-            let typed = !engine.is_empty() && !bind.get.get_untracked().trim().is_empty();
-            if !let_through && !typed {
-                return view! {
-                    <p class="error-line" id=path hidden=move || error.get().is_none()>
-                        {shared(move || error.get())}
-                    </p>
-                }
-                .erased();
-            }
-            (
-                "Flags that are not in the catalogue",
-                "One name=value a line. They are let through unchecked where the launch template says free_flags, and marked as unknown to the catalogue.",
-            )
-        }
-    };
-    view! { <AreaField id=path label rows=2 bind placeholder="max-num-seqs=64" hint error /> }
-        .erased()
+    view! { {shared(fields)} }.erased()
 }
 
 /// How the configuration comes about.

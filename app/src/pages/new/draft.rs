@@ -52,7 +52,7 @@ pub struct Draft {
     pub ramp_in: String,
     /// The tokenizer's file; empty for none.
     pub tokenizer: String,
-    /// `stop` or `continue`.
+    /// `continue`, or empty where the study stops.
     pub on_failure: String,
     /// `on` where configurations may differ in several knobs.
     pub factorial: String,
@@ -72,7 +72,7 @@ pub struct ConfigurationDraft {
     /// Knobs declared of an engine that the studio does not start, and flags that the catalogue of one that it does start
     /// does not know: one `name=value` a line.
     pub declared: String,
-    /// What else was declared of the engine beside its hardware, one `name=value` a line. It came with the study.
+    /// What else is declared of the engine beside its hardware, one `name=value` a line.
     pub facts: String,
     /// `as_is`, `other_endpoint` or `pause`.
     pub way: String,
@@ -145,7 +145,7 @@ impl From<&StudySpec> for Draft {
             ramp_in: seconds(*ramp_in_ms),
             tokenizer: tokenizer.clone().unwrap_or_default(),
             on_failure: match on_failure {
-                OnFailure::Stop => "stop".into(),
+                OnFailure::Stop => String::new(),
                 OnFailure::Continue => "continue".into(),
             },
             factorial: if *factorial { "on" } else { "" }.into(),
@@ -248,22 +248,6 @@ impl ConfigurationDraft {
         let knobs = self.knobs.iter();
         let typed = knobs.filter(|(_, value)| !value.trim().is_empty());
         typed.filter_map(move |(key, value)| Some((own(key)?, value.as_str())))
-    }
-
-    /// Moves an engine's knobs that are not `known` among the flags that its catalogue does not know.
-    pub fn set_apart(&mut self, engine: &str, known: &[String]) {
-        let unknown: BTreeMap<String, String> = self
-            .typed(engine)
-            .filter(|(knob, _)| known.iter().all(|it| it != knob))
-            .map(|(knob, value)| (knob.to_owned(), value.to_owned()))
-            .collect();
-        for knob in unknown.keys() {
-            self.knobs.remove(&knob_key(engine, knob));
-        }
-        let apart = lines(&unknown);
-        if !apart.is_empty() {
-            self.declared = format!("{}\n{apart}", self.declared).trim().to_owned();
-        }
     }
 }
 

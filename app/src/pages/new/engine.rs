@@ -7,9 +7,9 @@ use measure::study::Api;
 
 use super::add_engine::AddEngine;
 use super::connection::ConnectionFields;
-use super::draft::{EndpointDraft, HARDWARE};
+use super::draft::EndpointDraft;
+use super::drawn::{Drawn, ROOM, ROOM_OF_PLACE};
 use super::form::Form;
-use super::knob_form::drawn_key;
 use super::section::Section;
 use super::sentence::engine_words;
 use super::shared::Engines;
@@ -146,9 +146,13 @@ pub fn EndpointFields(
             bind.set.run(endpoint);
         },
     );
-    let [url, hardware] = ["url", "hardware"].map(|field| format!("{path}.{field}"));
-    let owner = path.strip_suffix(".turn").unwrap_or("configurations[0]");
-    let declared = format!("{owner}.declared.{HARDWARE}");
+    let url = format!("{path}.url");
+    let place = match path.strip_suffix(".turn") {
+        Some(configuration) => format!("{configuration}.other"),
+        None => "endpoint".to_owned(),
+    };
+    let hardware = form.drawn("hardware", "");
+    let hardware = hardware.replace(ROOM, &path).replace(ROOM_OF_PLACE, &place);
     view! {
         <div class="row end">
             <div class="grow">
@@ -165,14 +169,7 @@ pub fn EndpointFields(
             </button>
         </div>
         {shared(move || chosen.get().map(|row| view! { <Known form row engines bind /> }))}
-        <TextField
-            id=hardware.clone()
-            label="Hardware"
-            bind=part(bind, |it| &it.hardware, |it| &mut it.hardware)
-            placeholder="such as 1x H100 SXM"
-            hint="What it runs on, where the engine does not tell it. It is kept with every configuration, marked as declared."
-            error=form.error(&[&hardware, &declared])
-        />
+        <Drawn form html=hardware />
         <Show when=move || bind.get.with(|it| it.managed_name().is_none())>
             <Dialect form path=path.clone() bind chosen />
         </Show>
@@ -325,9 +322,7 @@ pub fn ModelField(
 #[component]
 fn Known(form: Form, row: EngineRow, engines: Engines, bind: Bind<EndpointDraft>) -> impl IntoView {
     if row.managed.is_some() {
-        let about = form
-            .drawn
-            .with_value(|drawn| drawn.get(&drawn_key("about", &row.name)).cloned());
+        let about = form.drawn("about", &row.name);
         return view! { <div class="stack tight" inner_html=about></div> }.erased();
     }
     let said = match &row.probe {

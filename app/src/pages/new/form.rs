@@ -8,7 +8,8 @@ use measure::study::{FieldError, MAX_POINTS, PlannedPoint, StudySpec};
 use wasm_bindgen::JsCast;
 
 use super::draft::{ConfigurationDraft, Draft};
-use super::knob_form::unfold;
+use super::drawn::{drawn_key, unfold};
+use super::keep;
 use crate::ui::bind::Bind;
 
 /// The form holds no more configurations than a study can have points.
@@ -27,7 +28,7 @@ pub struct Form {
     pub plan: Memo<Vec<PlannedPoint>>,
     /// What the server refused, until it is mended or launched again.
     pub refused: RwSignal<Vec<FieldError>>,
-    /// What the server drew for engines and their knobs, by [`super::knob_form::drawn_key`].
+    /// What the server drew for engines and their knobs, by [`super::drawn::drawn_key`].
     pub drawn: StoredValue<BTreeMap<String, String>>,
     /// Sections that stand open.
     pub open: RwSignal<BTreeSet<&'static str>>,
@@ -96,6 +97,32 @@ impl Form {
         } else {
             0
         }
+    }
+
+    /// What the server refused within `path` and shows nowhere else.
+    pub fn refused_below(self, path: &str) -> Option<String> {
+        let below = |error: &&FieldError| {
+            let rest = error.field.strip_prefix(path);
+            rest.is_some_and(|it| it.starts_with('.'))
+                && document().get_element_by_id(&error.field).is_none()
+        };
+        let refused = self.refused.read();
+        refused
+            .iter()
+            .find(below)
+            .map(|error| error.message.clone())
+    }
+
+    /// Types a text at its place.
+    pub fn set(self, place: String, text: String) {
+        self.draft
+            .update(|draft| *draft = keep::with(draft, place, text));
+    }
+
+    /// What the server drew.
+    pub fn drawn(self, what: &str, engine: &str) -> String {
+        let found = |all: &BTreeMap<String, String>| all.get(&drawn_key(what, engine)).cloned();
+        self.drawn.with_value(found).unwrap_or_default()
     }
 
     /// From now on every error is shown.

@@ -17,7 +17,8 @@ type Texts = BTreeMap<String, String>;
 /// The place of the number of configurations.
 const COUNT: &str = "configurations";
 
-fn texts(draft: &Draft) -> Texts {
+/// Every text of a draft by its place.
+pub fn texts(draft: &Draft) -> Texts {
     let mut texts = Texts::from([(COUNT.to_owned(), draft.configurations.len().to_string())]);
     // The visitor may change what it sees, so it sees a copy.
     draft
@@ -61,6 +62,13 @@ fn draft(texts: &Texts, beginning: Draft) -> Draft {
         configuration.knobs = knobs.collect();
     }
     draft
+}
+
+/// A draft with another text at a place.
+pub fn with(before: &Draft, place: String, text: String) -> Draft {
+    let mut texts = texts(before);
+    texts.insert(place, text);
+    draft(&texts, before.clone())
 }
 
 fn knobs_at(index: usize) -> String {
@@ -108,6 +116,30 @@ mod tests {
         typed.configurations[1].set_knob("vllm", "max-num-seqs", "8".into());
         typed.configurations[1].facts = "driver=580".into();
         assert_eq!(draft(&texts(&typed), Draft::default()), typed);
+    }
+
+    #[test]
+    fn a_text_is_typed_at_its_place_and_nothing_else_changes() {
+        let before = Draft::from(&StudySpec::goodput_exercise());
+        let mut after = before.clone();
+        after.seed = "7".into();
+        assert_eq!(with(&before, "seed".into(), "7".into()), after);
+        after.configurations[1].set_knob("vllm", "max-num-seqs", "8".into());
+        let place = "configurations[1].knobs.vllm\tmax-num-seqs";
+        assert_eq!(
+            with(&after, place.into(), "9".into()).configurations[1].knob("vllm", "max-num-seqs"),
+            "9"
+        );
+        let after = with(
+            &after,
+            "configurations[0].facts".into(),
+            "driver=580".into(),
+        );
+        assert_eq!(after.configurations[0].facts, "driver=580");
+        assert_eq!(
+            with(&after, "configurations[9].facts".into(), "x".into()),
+            after
+        );
     }
 
     #[test]

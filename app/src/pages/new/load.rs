@@ -5,6 +5,7 @@ use crate::ui::reactive::derived;
 use leptos::prelude::*;
 use measure::units::{Level, Rate};
 
+use super::drawn::Drawn;
 use super::form::Form;
 use super::read::words;
 use super::section::Section;
@@ -52,11 +53,7 @@ pub fn LoadSection(
             <fieldset class="stack tight">
                 <legend>"Requests of a point"</legend>
                 <p class="muted">"As many as arrive in the time, but never fewer or more than the bounds. A p95 needs 72, a p99 368 to have an upper end."</p>
-                <div class="columns">
-                    <TextField id="length.min_requests" label="At least" keyboard="numeric" unit="requests" bind=bind!(draft, |d| d.min_requests) error=form.error(&["length.min_requests", "length"]) />
-                    <TextField id="length.max_requests" label="At most" keyboard="numeric" unit="requests" bind=bind!(draft, |d| d.max_requests) error=form.error(&["length.max_requests"]) />
-                    <TextField id="length.seconds" label="Time" keyboard="numeric" unit="s" bind=bind!(draft, |d| d.seconds) error=form.error(&["length.seconds"]) />
-                </div>
+                <Drawn form html=form.drawn("length", "") />
             </fieldset>
         </Section>
     }

@@ -4,10 +4,9 @@ use crate::ui::erased::Erase;
 use crate::ui::reactive::derived;
 use leptos::prelude::*;
 
+use super::drawn::Drawn;
 use super::form::Form;
 use super::section::Section;
-use crate::ui::bind::bind;
-use crate::ui::field::TextField;
 
 /// The section.
 #[component]
@@ -28,14 +27,7 @@ pub fn MoreSection(
     };
     view! {
         <Section form id="more" title="Details" value=derived(value)>
-            <div class="columns">
-                <TextField id="warmup" label="Warm-up" keyboard="numeric" unit="requests" bind=bind!(draft, |d| d.warmup) hint="Before each point, with prompts of their own." error=form.error(&["warmup"]) />
-                <TextField id="seed" label="Seed" keyboard="numeric" bind=bind!(draft, |d| d.seed) hint="Same seed, same prompts and starts, for ever." error=form.error(&["seed"]) />
-                <TextField id="repeats" label="Repeats" keyboard="numeric" bind=bind!(draft, |d| d.repeats) hint="How often each rate is measured." error=form.error(&["repeats"]) />
-                <TextField id="idle_timeout_ms" label="Idle timeout" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.idle_timeout) hint="A stream silent for so long has failed." error=form.error(&["idle_timeout_ms"]) />
-                <TextField id="drain_ms" label="Drain" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.drain) hint="Wait so long for what is in flight after the last arrival." error=form.error(&["drain_ms"]) />
-                <TextField id="ramp_in_ms" label="Ramp-in" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.ramp_in) hint="Requests due so early in a point are in no figure, while the engine fills up." error=form.error(&["ramp_in_ms"]) />
-            </div>
+            <Drawn form html=form.drawn("more", "") />
         </Section>
     }
     .erased()

@@ -13,7 +13,7 @@ use measure::knobs::Knobs;
 use measure::slo::Slo;
 use measure::study::{
     Adaptive, Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength,
-    StudySpec, Turn,
+    StudySpec, Turn, declared_problem,
 };
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
@@ -357,7 +357,14 @@ impl Reader {
         let mut facts = self.pairs(field, &draft.facts, '=', "name=value")?;
         let hardware = named(&study.endpoint_of(draft).hardware);
         if let Some(hardware) = hardware.filter(|_| !study.is_simulated()) {
-            facts.entry(HARDWARE.to_owned()).or_insert(hardware);
+            let other = field.strip_suffix("declared").map(|it| format!("{it}turn"));
+            let owner = other.filter(|_| draft.way == "other_endpoint");
+            let place = format!("{}.{HARDWARE}", owner.as_deref().unwrap_or("engine"));
+            match declared_problem(HARDWARE, &hardware) {
+                Some(_) if self.errors.iter().any(|it| it.field == place) => return None,
+                Some(problem) => return self.refuse(&place, problem),
+                None => drop(facts.entry(HARDWARE.to_owned()).or_insert(hardware)),
+            }
         }
         Some(facts)
     }

@@ -5,7 +5,7 @@ use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::workload::DataKind;
 
-use super::draft::{Draft, LengthsDraft};
+use super::drawn::{Drawn, ROOM};
 use super::form::Form;
 use super::section::Section;
 use super::sentence::workload_words;
@@ -14,7 +14,7 @@ use super::upload::Upload;
 use crate::studio::DatasetRow;
 use crate::ui::badge::{Badge, TOY};
 use crate::ui::bind::{Bind, bind};
-use crate::ui::field::{CheckField, SelectField, TextField};
+use crate::ui::field::SelectField;
 use crate::ui::format;
 use crate::ui::segmented::Segmented;
 
@@ -83,24 +83,9 @@ fn Given(form: Form) -> impl IntoView {
 
 #[component]
 fn ShapedFields(form: Form) -> impl IntoView {
-    let draft = form.draft;
     view! {
         <p class="muted">"Multi-turn sessions with the lengths and turns of ShareGPT conversations, in made-up text. Nothing is downloaded."</p>
-        <div class="columns">
-            <TextField id="workload.scale" label="Scale" keyboard="decimal" bind=bind!(draft, |d| d.workload.scale) hint="Factor on every length; 1 is ShareGPT itself." error=form.error(&["workload.scale"]) />
-            <SessionFields form />
-            <TextField id="workload.max_context" label="Most context" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_context) hint="A session ends before it would exceed it." error=form.error(&["workload.max_context"]) />
-        </div>
-    }
-    .erased()
-}
-
-#[component]
-fn SessionFields(form: Form) -> impl IntoView {
-    let draft = form.draft;
-    view! {
-        <TextField id="workload.max_turns" label="Most turns" keyboard="numeric" bind=bind!(draft, |d| d.workload.max_turns) hint="1 makes single requests." error=form.error(&["workload.max_turns"]) />
-        <TextField id="workload.think_ms" label="Think time" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.think) hint="Pause between an answer and the next turn." error=form.error(&["workload.think_ms"]) />
+        <Drawn form html=form.drawn("shaped", "") />
     }
     .erased()
 }
@@ -141,47 +126,21 @@ fn FileField(
     .erased()
 }
 
-/// What may be asked of the rows of a file.
-#[component]
-fn RowFields(form: Form, output: &'static str) -> impl IntoView {
-    let draft = form.draft;
-    let repeats = Bind::new(
-        move || draft.with(|draft| !draft.workload.repeats.is_empty()),
-        move |on: bool| {
-            draft.update(|draft| {
-                draft.workload.repeats = if on { "yes".into() } else { String::new() }
-            })
-        },
-    );
-    view! {
-        <TextField id="workload.output_tokens" label="Output" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.output_tokens) hint=output error=form.error(&["workload.output_tokens", "workload.output"]) />
-        <CheckField id="workload.repeats" label="Use rows again when there are too few" bind=repeats />
-    }
-    .erased()
-}
-
 #[component]
 fn PromptFields(form: Form, datasets: Datasets) -> impl IntoView {
     view! {
         <FileField form datasets takes=|kind| kind == DataKind::Prompts hint="JSON Lines: a prompt or messages a line." />
-        <div class="columns">
-            <RowFields form output="Where a line says nothing." />
-        </div>
+        <Drawn form html=form.drawn("prompts", "") />
     }
     .erased()
 }
 
 #[component]
 fn TraceFields(form: Form, datasets: Datasets) -> impl IntoView {
-    let draft = form.draft;
     view! {
         <FileField form datasets takes=|kind| kind.trace().is_some() hint="Azure, BurstGPT, Mooncake, or JSON Lines of one's own." />
         <p class="muted">"Its own arrivals are replayed at speeds: x1 as recorded, x2 twice as fast. At a rate it gives its requests alone."</p>
-        <div class="columns">
-            <TextField id="workload.start_ms" label="From" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.start) hint="In the trace's own time." error=form.error(&["workload.start_ms"]) />
-            <TextField id="workload.length_ms" label="Window" keyboard="decimal" unit="s" bind=bind!(draft, |d| d.workload.length) hint="Empty: all the rest." error=form.error(&["workload.length_ms"]) />
-            <TextField id="workload.max_context" label="Most context" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.most) hint="Longer requests are left out." error=form.error(&["workload.max_context"]) />
-        </div>
+        <Drawn form html=form.drawn("trace", "") />
     }
     .erased()
 }
@@ -213,22 +172,9 @@ fn Tokenizer(form: Form, datasets: Datasets) -> impl IntoView {
 
 #[component]
 fn FileFields(form: Form, datasets: Datasets) -> impl IntoView {
-    let draft = form.draft;
     view! {
         <FileField form datasets takes=|kind| kind == DataKind::ShareGpt hint="ShareGPT JSON in the studio's data set folder." />
-        <div class="columns">
-            <SessionFields form />
-        </div>
-        <details class="more">
-            <summary>"Which rows are used"</summary>
-            <div class="columns">
-                <TextField id="workload.filter.min_prompt" label="Shortest prompt" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.min_prompt) error=form.error(&["workload.filter.min_prompt"]) />
-                <TextField id="workload.filter.min_output" label="Shortest answer" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.min_output) error=form.error(&["workload.filter.min_output"]) />
-                <TextField id="workload.filter.max_prompt" label="Longest prompt" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_prompt) error=form.error(&["workload.filter.max_prompt"]) />
-                <TextField id="workload.filter.max_total" label="Longest together" keyboard="numeric" unit="tokens" bind=bind!(draft, |d| d.workload.max_total) error=form.error(&["workload.filter.max_total"]) />
-                <RowFields form output="Of every request; empty for the data set's own." />
-            </div>
-        </details>
+        <Drawn form html=form.drawn("conversations", "") />
     }
     .erased()
 }
@@ -292,82 +238,22 @@ fn SyntheticFields(form: Form) -> impl IntoView {
                 <Badge word=TOY />
             </Show>
         </p>
-        <LengthsFields form path="workload.input" label="Input" get=|d| &d.workload.input set=|d| &mut d.workload.input />
-        <LengthsFields form path="workload.output" label="Output" get=|d| &d.workload.output set=|d| &mut d.workload.output />
+        <LengthsFields form path="workload.input" label="Input" kind=bind!(form.draft, |d| d.workload.input.kind) />
+        <LengthsFields form path="workload.output" label="Output" kind=bind!(form.draft, |d| d.workload.output.kind) />
     }
     .erased()
 }
 
-/// One length distribution.
+/// One length distribution. Of its numbers those of its kind are shown.
 #[component]
 fn LengthsFields(
     form: Form,
     path: &'static str,
     label: &'static str,
-    get: fn(&Draft) -> &LengthsDraft,
-    set: fn(&mut Draft) -> &mut LengthsDraft,
+    kind: Bind<String>,
 ) -> impl IntoView {
-    let draft = form.draft;
-    let part = move |read: fn(&LengthsDraft) -> &String,
-                     write: fn(&mut LengthsDraft) -> &mut String| {
-        Bind::new(
-            move || draft.with(|draft| read(get(draft)).clone()),
-            move |value| draft.update(|draft| *write(set(draft)) = value),
-        )
-    };
-    let number = move |field: &str, label: &'static str, unit: &'static str, bind: Bind<String>| {
-        let id = format!("{path}.{field}");
-        let error = form.error(&[&id]);
-        view! { <TextField id label keyboard="decimal" unit bind error /> }
-    };
-    let kind = part(|it| &it.kind, |it| &mut it.kind);
-    let fields = move || match kind.get.get().as_str() {
-        "fixed" => number(
-            "tokens",
-            "Length",
-            "tokens",
-            part(|it| &it.tokens, |it| &mut it.tokens),
-        )
-        .erased(),
-        "uniform" => (
-            number(
-                "min",
-                "Fewest",
-                "tokens",
-                part(|it| &it.min, |it| &mut it.min),
-            ),
-            number(
-                "max",
-                "Most",
-                "tokens",
-                part(|it| &it.max, |it| &mut it.max),
-            ),
-        )
-            .erased(),
-        _ => (
-            number(
-                "median",
-                "Median",
-                "tokens",
-                part(|it| &it.median, |it| &mut it.median),
-            ),
-            number(
-                "sigma",
-                "Sigma of ln",
-                "",
-                part(|it| &it.sigma, |it| &mut it.sigma),
-            ),
-            number(
-                "max",
-                "Most",
-                "tokens",
-                part(|it| &it.max, |it| &mut it.max),
-            ),
-        )
-            .erased(),
-    };
     view! {
-        <fieldset class="stack tight">
+        <fieldset class="stack tight lengths" data-kind=move || kind.get.get()>
             <legend>{label}</legend>
             <Segmented
                 name=format!("{path}.kind")
@@ -375,7 +261,7 @@ fn LengthsFields(
                 bind=kind
                 options=vec![("log_normal", "Log-normal"), ("uniform", "Uniform"), ("fixed", "Fixed")]
             />
-            <div class="columns">{fields}</div>
+            <Drawn form html=form.drawn("lengths", "").replace(ROOM, path) />
         </fieldset>
     }
     .erased()

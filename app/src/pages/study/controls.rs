@@ -46,7 +46,7 @@ pub(super) fn act(
 }
 
 /// Reads the study anew. Where that fails the live stream, or a reload, will tell.
-async fn reread(page: Page) {
+pub(super) async fn reread(page: Page) {
     if let Some(id) = page.known.try_with_untracked(|study| study.id)
         && let Ok(study) = get_study(id).await
     {

@@ -22,9 +22,8 @@ pub fn Declare(page: Page) -> impl IntoView {
     let names = memo(move || page.known.with(unknown));
     let fields = memo(move || names.with(|names| fields(names).into_string()));
     let hidden = move || {
-        names.with(Vec::is_empty)
-            || !page.is_owner()
-            || page.known.with(|study| is_live(study.state))
+        let closed = |study: &StudyView| is_live(study.state) || !study.imported.is_empty();
+        names.with(Vec::is_empty) || !page.is_owner() || page.known.with(closed)
     };
     let messages = toasts();
     let submit = move |event: leptos::ev::SubmitEvent| {
