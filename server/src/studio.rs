@@ -15,8 +15,8 @@ pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
 mod rules; // points as other tools would tell them
-pub(crate) mod share; // what strangers with a link see
 pub(crate) mod search; // an adaptive sweep as its points tell it
+pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
 use std::fs::File;
