@@ -1,7 +1,7 @@
 //! An adaptive sweep as its points tell it.
 
 use app::studio::PointView;
-use measure::adaptive::{Evidence, Foretold, Next, Probe, Probed, Search, foretell};
+use measure::adaptive::{Evidence, Next, Probe, Probed, Search};
 use measure::certificate::Innocence;
 use measure::study::StudySpec;
 use measure::summary::Capacity;
@@ -83,9 +83,4 @@ pub fn budget_left(spec: &StudySpec, search: &Search, points: &[StoredPoint]) ->
         }
     });
     (left.map(|seconds| seconds.max(0.0)).sum::<f64>() * 1000.0) as u64
-}
-
-/// What an adaptive sweep of each configuration would take, and how close it would come.
-pub fn foretold(spec: &StudySpec) -> Option<Foretold> {
-    Some(foretell(&spec.search()?))
 }

@@ -112,10 +112,13 @@ mod tests {
         let late = || Some(summary(Outcome::Error(ErrorKind::StallTimeout), Some(200)));
         let well = || Some(summary(Outcome::Ok, Some(200)));
         assert_eq!(
-            not_worth(&[point("2", well()), point("64", late())], 1),
+            not_worth(&[point("2", well()), point("64", late())], 1, false),
             None
         );
-        assert_eq!(not_worth(&[point("64", late()), point("2", None)], 0), None);
-        assert!(not_worth(&[point("2", late()), point("64", None)], 0).is_some());
+        let lower = [point("64", late()), point("2", None)];
+        assert_eq!(not_worth(&lower, 0, false), None);
+        // An adaptive sweep goes on below.
+        assert_eq!(not_worth(&[point("64", late())], 0, true), None);
+        assert!(not_worth(&[point("2", late()), point("64", None)], 0, false).is_some());
     }
 }
