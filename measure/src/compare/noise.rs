@@ -16,7 +16,7 @@ pub struct Noise {
 /// `None` without repeats. A level counts as much as its requests are sure of it.
 ///
 /// The moment estimate of DerSimonian and Laird (1986): s^2 / R is what repeats say of the variance of a mean of R, v what
-/// requests say; their weighted mean difference is the excess. Within one standard error of nothing it is taken for nothing.
+/// requests say; their weighted mean difference, at least nothing, is the excess.
 pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<Spread> {
     let (mut weights, mut sum, mut scale, mut doubt) = (0.0, 0.0, 0.0, 0.0);
     for level in levels {
@@ -31,12 +31,9 @@ pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<S
         scale += weight * v;
         doubt += (weight * v).powi(2) / (count - 1.0);
     }
-    let (found, freedom) = (sum / weights, scale * scale / doubt);
-    // Without any excess, the estimate is within so much of nothing two times in three.
-    let chance = scale / weights * (2.0 / freedom).sqrt();
     (0.0 < weights).then(|| Spread {
-        variance: if chance < found { found } else { 0.0 },
-        freedom,
+        variance: (sum / weights).max(0.0),
+        freedom: scale * scale / doubt,
         worth: f64::INFINITY,
     })
 }
