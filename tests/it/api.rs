@@ -41,22 +41,8 @@ fn fits<T: serde::de::DeserializeOwned + serde::Serialize>(sent: &Value) {
     assert_eq!(&serde_json::to_value(read).expect("json"), sent);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
-    let edge = OnEdge::open().await?;
-    let mut spec = small_study();
-    spec.configurations
-        .push(configuration("two", &[("max-num-seqs", "2")]));
-    fits::<schema::StudySpec>(&serde_json::to_value(&spec)?);
-    let view = edge.finished(spec).await?;
-    let path = format!("/api/v1/studies/{}", view.id);
-
-    let shown = edge.get(&path).await;
-    assert_eq!(
-        (shown.status, shown.json()),
-        (200, serde_json::to_value(&view)?)
-    );
-    fits::<schema::StudyView>(&shown.json());
+/// What a study's ceilings mean for a demand, and its part of the page.
+async fn capacity(edge: &OnEdge, path: &str, id: Uuid) {
     let capacity = format!("{path}/capacity");
     let asked = edge
         .get(&format!("{capacity}?demand=50&headroom=10&price=2"))
@@ -72,19 +58,16 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
         edge.get(&format!("{capacity}?demand=none")).await.status,
         422
     );
-    let page = edge.get(&format!("/studies/{}?demand=50", view.id)).await;
+    let page = edge.get(&format!("/studies/{}?demand=50", id)).await;
     assert!(
         page.text().contains(r#"id="capacity" open"#),
         "{}",
         page.text()
     );
-    let rows = edge
-        .get("/api/v1/studies?search=small&limit=5")
-        .await
-        .json();
-    fits::<Vec<schema::StudyRow>>(&rows);
+}
 
-    let point = view.points[0].id;
+/// Everything that is kept of a point.
+async fn of_point(edge: &OnEdge, study: Uuid, point: Uuid) -> anyhow::Result<()> {
     let scores = edge.get(&format!("/api/v1/points/{point}/scores")).await;
     assert_eq!(measure::score::decode(&scores.body)?.len(), 10);
     assert_eq!(scores.header("content-type"), "application/octet-stream");
@@ -112,10 +95,38 @@ async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
     let nowhere = format!("/api/v1/points/{}/rules", Uuid::nil());
     assert_eq!(edge.get(&nowhere).await.status, 404);
     let page = edge
-        .get(&format!("/studies/{}/points/{point}", view.id))
+        .get(&format!("/studies/{}/points/{point}", study))
         .await;
     assert!(page.text().contains("What the engine said meanwhile"));
     assert!(page.text().contains("Under other tools' rules"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_study_from_launch_to_raw_data() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let mut spec = small_study();
+    spec.configurations
+        .push(configuration("two", &[("max-num-seqs", "2")]));
+    fits::<schema::StudySpec>(&serde_json::to_value(&spec)?);
+    let view = edge.finished(spec).await?;
+    let path = format!("/api/v1/studies/{}", view.id);
+
+    let shown = edge.get(&path).await;
+    assert_eq!(
+        (shown.status, shown.json()),
+        (200, serde_json::to_value(&view)?)
+    );
+    fits::<schema::StudyView>(&shown.json());
+    capacity(&edge, &path, view.id).await;
+    let rows = edge
+        .get("/api/v1/studies?search=small&limit=5")
+        .await
+        .json();
+    fits::<Vec<schema::StudyRow>>(&rows);
+
+    let point = view.points[0].id;
+    of_point(&edge, view.id, point).await?;
 
     let ids: Vec<String> = view
         .configurations

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Context;
 use app::studio::{Actor, LiveEvent, Studio, StudioError, StudyEdit, StudyState, StudyView};
 use measure::study::StudySpec;
-use server::bundle::{self, BundleError, ExportError, Opened, Scope};
+use server::bundle::{self, BundleError, ExportError, Opened, Scope, Worked};
 use server::store::{EndStart, Store, StoredStart, now_ms};
 use server::studio::LocalStudio;
 use tests::bundles::Loose;
@@ -55,7 +55,7 @@ async fn measured(studio: &Arc<LocalStudio>, spec: StudySpec) -> anyhow::Result<
 /// A study as a file's bytes.
 async fn exported(store: &Store, id: Uuid, scope: Scope) -> anyhow::Result<Vec<u8>> {
     let folder = tempfile::tempdir()?;
-    let mut packed = bundle::export(store, id, scope, folder.path()).await?;
+    let mut packed = bundle::export(store, id, (scope, Worked::Then), folder.path()).await?;
     let mut bytes = Vec::new();
     packed.file.read_to_end(&mut bytes)?;
     assert_eq!(bytes.len() as u64, packed.bytes);

@@ -260,11 +260,11 @@ mod tests {
     fn drafts_of_different_starts_are_kept_apart() {
         let clone = Start {
             from: Some("abc".into()),
-            exercise: false,
+            ..Start::default()
         };
         let exercise = Start {
-            from: None,
             exercise: true,
+            ..Start::default()
         };
         assert_ne!(clone.key(), exercise.key());
         assert_ne!(exercise.key(), Start::default().key());

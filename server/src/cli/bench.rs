@@ -135,9 +135,8 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         None => None,
     };
     made.steady_ns = args.traffic.steady(&run);
-    let counted = made
-        .steady_ns
-        .map_or(&run.records[..], |window| run.within(window));
+    let all = &run.records[..];
+    let counted = made.steady_ns.map_or(all, |window| run.within(window));
     made.input_tokens = InputTokens::of(counted);
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());

@@ -286,15 +286,6 @@ impl Store {
             .await?))
     }
 
-    /// The study that a point belongs to.
-    pub async fn study_of(&self, point: Uuid) -> Result<Option<Uuid>, StoreError> {
-        const SQL: &str = "SELECT study FROM points WHERE id = $1";
-        Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
-            .bind(point)
-            .fetch_optional(pool)
-            .await?))
-    }
-
     /// What was seen beside a point's requests; none of points before there was any.
     pub async fn evidence(&self, point: Uuid) -> Result<Option<Evidence>, StoreError> {
         const SQL: &str = "SELECT evidence FROM point_evidence WHERE point = $1";

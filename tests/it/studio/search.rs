@@ -57,7 +57,7 @@ async fn points_follow_from_points_until_a_limit_is_kept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_promise_that_nothing_keeps_ends_at_the_lowest_rate() {
-    on_sqlite(async |place| {
+    on_sqlite(&async |place: &tests::databases::Place| {
         let studio = place.studio().await?;
         let view = finished(&studio, search(50.0, 200.0, "ttft:p95<1us attain>=95%")).await?;
         let configuration = &view.configurations[0];
@@ -71,7 +71,7 @@ async fn a_promise_that_nothing_keeps_ends_at_the_lowest_rate() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_search_goes_on_where_it_was() {
-    on_sqlite(async |place| {
+    on_sqlite(&async |place: &tests::databases::Place| {
         let studio = place.studio().await?;
         // Half a minute a point: stopped in the first.
         let id = studio

@@ -12,7 +12,10 @@ pub use workload::{LengthsDraft, WorkloadDraft};
 use std::collections::BTreeMap;
 use std::fmt;
 
-use measure::study::{Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn};
+use measure::study::{
+    Adaptive, Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn,
+};
+use measure::units::Level;
 use measure::workload::DataKind;
 
 /// A study to be.
@@ -126,14 +129,7 @@ impl From<&StudySpec> for Draft {
             endpoint,
             workload: workload.into(),
             arrival: arrival.to_string(),
-            levels: match adaptive {
-                Some(adaptive) => adaptive.to_string(),
-                None => levels
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            },
+            levels: rates(levels, adaptive.as_ref()),
             min_requests: min_requests.to_string(),
             max_requests: max_requests.to_string(),
             seconds: point_seconds.to_string(),
@@ -156,6 +152,15 @@ impl From<&StudySpec> for Draft {
         draft.configurations = all.map(|it| ConfigurationDraft::of(it, &draft)).collect();
         draft
     }
+}
+
+/// The rates as they are typed: a grid, or what is looked for.
+fn rates(levels: &[Level], adaptive: Option<&Adaptive>) -> String {
+    let grid = || {
+        let each: Vec<String> = levels.iter().map(ToString::to_string).collect();
+        each.join(" ")
+    };
+    adaptive.map_or_else(grid, ToString::to_string)
 }
 
 /// What the study's own engine runs on, where all configurations on it say the same.

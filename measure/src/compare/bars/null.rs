@@ -22,6 +22,19 @@ const MOST: f64 = 0.065;
 const RATES: &[f64] = &[2.0, 4.0, 6.0, 7.5];
 
 pub(super) fn rows(count: u32) -> Vec<Row> {
+    let steady = steady().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
+    let rows = steady.into_iter().chain(drifting());
+    rows.map(|(name, study, bar)| Row {
+        name,
+        count,
+        figure: false_alarms(&study, count),
+        bar,
+    })
+    .collect()
+}
+
+/// On machines that keep their speed.
+fn steady() -> [(&'static str, Study); 6] {
     let alone = Study {
         rates: RATES,
         ..Study::PLAIN
@@ -39,28 +52,43 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
         sessions: 200,
         ..alone
     };
-    let repeated = Study {
-        repeats: 2,
-        sessions: 300,
-        ..queue
-    };
-    let moving = |speed: Speed| Study { speed, ..repeated };
     let unpaired = |study: Study| Study {
         alike: false,
         ..study
     };
+    [
+        ("no difference: independent, paired, 4 rates", alone),
+        ("no difference: independent, unpaired", unpaired(alone)),
+        ("no difference: queue, paired", queue),
+        ("no difference: queue, unpaired", unpaired(queue)),
+        ("no difference: sessions of 3 turns in a queue", turns),
+        ("no difference: queue, 2 repeats", repeated()),
+    ]
+}
+
+fn repeated() -> Study {
+    Study {
+        rates: RATES,
+        engine: Engine::QUEUE,
+        repeats: 2,
+        sessions: 300,
+        ..Study::PLAIN
+    }
+}
+
+/// On machines that do not.
+fn drifting() -> [(&'static str, Study, Bar); 6] {
+    let moving = |speed: Speed| Study {
+        speed,
+        ..repeated()
+    };
     let single = Study {
-        speed: Speed::Drifting(0.1),
-        ..queue
+        repeats: Study::PLAIN.repeats,
+        sessions: Study::PLAIN.sessions,
+        ..moving(Speed::Drifting(0.1))
     };
     let bar = Bar::AtMost(MOST);
-    let cases = [
-        ("no difference: independent, paired, 4 rates", alone, bar),
-        ("no difference: independent, unpaired", unpaired(alone), bar),
-        ("no difference: queue, paired", queue, bar),
-        ("no difference: queue, unpaired", unpaired(queue), bar),
-        ("no difference: sessions of 3 turns in a queue", turns, bar),
-        ("no difference: queue, 2 repeats", repeated, bar),
+    [
         (
             "no difference: queue, 2 repeats, A B B A, drift of 5 %",
             moving(Speed::Drifting(0.05)),
@@ -91,16 +119,7 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
             single,
             Bar::None,
         ),
-    ];
-    cases
-        .into_iter()
-        .map(|(name, study, bar)| Row {
-            name,
-            count,
-            figure: false_alarms(&study, count),
-            bar,
-        })
-        .collect()
+    ]
 }
 
 fn false_alarms(study: &Study, count: u32) -> f64 {
