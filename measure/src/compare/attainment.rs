@@ -27,7 +27,6 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String>
         freedom: found.spread.freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to),
-        learned: false,
     })
 }
 

@@ -46,7 +46,6 @@ pub(super) fn measured(
         freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to, p),
-        learned: false,
     })
 }
 

@@ -125,7 +125,6 @@ mod tests {
             freedom: 1e9,
             pairs: 100,
             repeats: Vec::new(),
-            learned: false,
         }
     }
 
