@@ -22,6 +22,7 @@ use measure::workload::DataKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+#[cfg(feature = "ssr")]
 use crate::diagnosis::DiagnosisView;
 
 /// Who asks.
@@ -667,6 +668,7 @@ pub trait Studio: Send + Sync {
     /// A measured point by the rules of other tools; none where it is too large to be read for a page.
     async fn rules(&self, actor: &Actor, point: Uuid) -> Result<Vec<Table>, StudioError>;
     /// Why a point is slow; none of one that is not measured.
+    #[cfg(feature = "ssr")]
     async fn diagnosis(
         &self,
         actor: &Actor,
