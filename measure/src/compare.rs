@@ -180,6 +180,8 @@ struct Measured {
     pairs: u32,
     /// The difference of each repeat by itself, where there are several.
     repeats: Vec<f64>,
+    /// Whether its errors hold noise between runs, which was learned from all levels together.
+    learned: bool,
 }
 
 /// Differences below this are noise until shown otherwise.

@@ -14,9 +14,16 @@ pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
         let of = levels.iter().map(|one| (weight(one) * of(one)).powi(2));
         of.sum::<f64>().sqrt() / weights
     };
-    // What is known of the noise between runs was learned from all of them together, so they add nothing to each other.
-    let freedom = levels.iter().map(|one| one.freedom).reduce(f64::min)?;
-    Some(Measured {
+    // Noise between runs was learned from all of them together, so they add nothing to each other.
+    let learned = levels.iter().any(|one| one.learned);
+    let freedoms = levels.iter().map(|one| one.freedom);
+    let freedom = if learned {
+        freedoms.reduce(f64::min)?
+    } else {
+        let doubt = levels.iter().map(|one| weight(one).powi(2) / one.freedom);
+        weights * weights / doubt.sum::<f64>()
+    };
+    (0.0 < weights).then(|| Measured {
         value: mean(|one| one.value),
         below: swing(|one| one.below),
         above: swing(|one| one.above),
@@ -24,6 +31,7 @@ pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
         freedom,
         pairs: levels.iter().map(|one| one.pairs).sum(),
         repeats: Vec::new(),
+        learned,
     })
 }
 
@@ -48,6 +56,7 @@ mod tests {
             freedom: 100.0,
             pairs: 10,
             repeats: Vec::new(),
+            learned: false,
         }
     }
 
@@ -58,9 +67,15 @@ mod tests {
         // Weights 4 to 1.
         assert!((both.value - 0.16).abs() < 1e-12);
         assert!((both.error() - 0.01 * 0.8f64.sqrt()).abs() < 1e-12);
-        assert_eq!(both.freedom, 100.0);
-        assert!(is_uneven(&levels, &both));
-        assert!(!is_uneven(&levels[..1], &levels[0]));
+        // Welch: 5^2 / (4^2 + 1^2) of 100.
+        assert!((both.freedom - 2500.0 / 17.0).abs() < 1e-9);
+        let shared = levels.map(|level| Measured {
+            learned: true,
+            ..level
+        });
+        assert_eq!(weighted(&shared).map(|it| it.freedom), Some(100.0));
+        assert!(is_uneven(&[level(0.1, 0.01), level(0.4, 0.02)], &both));
+        assert!(!is_uneven(&[level(0.1, 0.01)], &level(0.1, 0.01)));
         assert!(weighted(&[]).is_none());
     }
 }

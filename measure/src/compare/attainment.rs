@@ -27,6 +27,7 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String>
         freedom: found.spread.freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to),
+        learned: false,
     })
 }
 

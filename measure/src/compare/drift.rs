@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::slo::Metric;
 
 use super::along::weighted;
-use super::noise::is_restless;
+use super::noise::unrest;
 use super::sessions::{Session, Sides};
 use super::together::Scale;
 use super::{Difference, LevelRuns, Measured, Run, Verdict, latency};
@@ -26,6 +26,11 @@ pub enum Drift {
         /// The smallest change of a median that could have been seen.
         smallest_seen: f64,
     },
+    /// No trend, but runs of one and the same configuration differ beyond what their requests explain.
+    Restless {
+        /// By how much a side's halves differ, as a root mean square over levels.
+        deviation: f64,
+    },
     /// The halves differ.
     Drifted {
         /// The metric whose median changed most surely.
@@ -41,6 +46,7 @@ impl Drift {
     pub fn apart(&self) -> f64 {
         match self {
             Self::Drifted { change, .. } => 2.0 * change.relative.abs(),
+            Self::Restless { deviation } => 2.0 * deviation,
             Self::Unknown | Self::Steady { .. } => 0.0,
         }
     }
@@ -50,8 +56,8 @@ impl Drift {
 pub(super) struct Halves {
     /// Of the baseline, over all levels.
     found: Vec<(Metric, Measured)>,
-    /// Whether runs of one and the same configuration differ beyond what their requests explain.
-    pub restless: bool,
+    /// By how much runs of one and the same configuration differ, where that is beyond what their requests explain.
+    unrest: Option<f64>,
 }
 
 impl Halves {
@@ -59,7 +65,7 @@ impl Halves {
     pub fn of(levels: &[LevelRuns<'_>]) -> Self {
         let mut halves = Self {
             found: Vec::new(),
-            restless: false,
+            unrest: None,
         };
         for metric in WATCHED {
             let mut both = changes(levels, metric, |level| &level.baseline);
@@ -67,7 +73,8 @@ impl Halves {
                 .found
                 .extend(weighted(&both).map(|all| (metric, all)));
             both.extend(changes(levels, metric, |level| &level.candidate));
-            halves.restless |= is_restless(&both);
+            let both = [halves.unrest, unrest(&both)];
+            halves.unrest = both.into_iter().flatten().reduce(f64::max);
         }
         halves
     }
@@ -83,14 +90,22 @@ impl Halves {
         };
         let (difference, verdict) = change.judged(Scale::Latency, SURE);
         match verdict {
-            Verdict::NoDifference { .. } => Drift::Steady {
-                smallest_seen: self.smallest_seen(),
-            },
+            Verdict::NoDifference { .. } => self.unrest.map_or(
+                Drift::Steady {
+                    smallest_seen: self.smallest_seen(),
+                },
+                |deviation| Drift::Restless { deviation },
+            ),
             _ => Drift::Drifted {
                 metric: *metric,
                 change: difference,
             },
         }
+    }
+
+    /// Whether runs of one side differ beyond what their requests explain.
+    pub fn is_restless(&self) -> bool {
+        self.unrest.is_some()
     }
 
     /// The finest of the metrics.

@@ -46,6 +46,7 @@ pub(super) fn measured(
         freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to, p),
+        learned: false,
     })
 }
 

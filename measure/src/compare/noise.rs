@@ -16,7 +16,7 @@ pub struct Noise {
 /// `None` without repeats. A level counts as much as its requests are sure of it.
 ///
 /// The moment estimate of DerSimonian and Laird (1986): s^2 / R is what repeats say of the variance of a mean of R, v what
-/// requests say; their weighted mean difference is the excess. Within one standard error of nothing it is taken for nothing.
+/// requests say; their weighted mean difference, at least nothing, is the excess.
 pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<Spread> {
     let (mut weights, mut sum, mut scale, mut doubt) = (0.0, 0.0, 0.0, 0.0);
     for level in levels {
@@ -31,12 +31,9 @@ pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<S
         scale += weight * v;
         doubt += (weight * v).powi(2) / (count - 1.0);
     }
-    let (found, freedom) = (sum / weights, scale * scale / doubt);
-    // Without any excess, the estimate is within so much of nothing two times in three.
-    let chance = scale / weights * (2.0 / freedom).sqrt();
     (0.0 < weights).then(|| Spread {
-        variance: if chance < found { found } else { 0.0 },
-        freedom,
+        variance: (sum / weights).max(0.0),
+        freedom: scale * scale / doubt,
         worth: f64::INFINITY,
     })
 }
@@ -44,14 +41,24 @@ pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<S
 /// The normal deviate of 1 %.
 const ONE_IN_HUNDRED: f64 = 2.326_347_874_040_841;
 
-/// Whether changes from run to run are larger than their own errors explain: their squared sureness together, against
-/// chi-square by the cube root of Wilson and Hilferty (1931), at 1 %.
-pub(super) fn is_restless(changes: &[Measured]) -> bool {
+/// By how much runs change beyond what their own errors explain, as a share; `None` where they do not. Their squared sureness
+/// together is held against chi-square by the cube root of Wilson and Hilferty (1931), at 1 %.
+pub(super) fn unrest(changes: &[Measured]) -> Option<f64> {
     let count = changes.len() as f64;
     let squares: f64 = changes.iter().map(|one| one.sureness().powi(2)).sum();
-    let spread = 2.0 / (9.0 * count);
-    let z = ((squares / count).cbrt() - (1.0 - spread)) / spread.sqrt();
-    !changes.is_empty() && ONE_IN_HUNDRED < z
+    if changes.is_empty() || squares <= often(count) {
+        return None;
+    }
+    let beyond = changes
+        .iter()
+        .map(|one| one.value.powi(2) - one.error().powi(2));
+    Some((beyond.sum::<f64>() / count).max(0.0).sqrt().exp_m1())
+}
+
+/// What chi-square with so many degrees of freedom exceeds once in a hundred times.
+fn often(freedom: f64) -> f64 {
+    let spread = 2.0 / (9.0 * freedom);
+    freedom * (1.0 - spread + ONE_IN_HUNDRED * spread.sqrt()).powi(3)
 }
 
 fn variance(values: &[f64]) -> f64 {
@@ -73,6 +80,7 @@ impl Measured {
             };
             if let Some(excess) = excess {
                 spread = spread.plus(excess);
+                self.learned = restless || 0.0 < excess.variance;
                 if restless {
                     spread.freedom = spread.freedom.min(excess.freedom);
                 }
@@ -99,10 +107,7 @@ impl Measured {
 impl Spread {
     /// Where the repeats of this very difference disagree as they would once in a hundred times, only they say how sure it is.
     fn or_disagreeing(self, variance: f64, freedom: f64) -> Self {
-        let often = freedom
-            * (1.0 - 2.0 / (9.0 * freedom) + ONE_IN_HUNDRED * (2.0 / (9.0 * freedom)).sqrt())
-                .powi(3);
-        if variance * freedom <= often * self.variance {
+        if variance * freedom <= often(freedom) * self.variance {
             return self;
         }
         Self {

@@ -8,7 +8,7 @@ use crate::units::{Level, Nanos};
 use super::{LevelRuns, Run};
 
 /// Fewer sessions than this say little about the rest.
-pub(super) const FEWEST: usize = 20;
+const FEWEST: usize = 20;
 /// At most this share of sessions may be without a partner, or start at another moment.
 const MOST_UNLIKE: f64 = 0.1;
 /// Starts of one schedule are the same to the nanosecond; this forgives formats that keep less.

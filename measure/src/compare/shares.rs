@@ -1,8 +1,10 @@
 //! Two shares of requests against each other, session by session.
 
 use super::dependence::{Spread, of_sum};
-use super::sessions::FEWEST;
 use super::student::as_normal;
+
+/// A series that is worth fewer independent sessions cannot even tell how few: its correlation time comes out too short.
+const LEAST_WORTH: f64 = 30.0;
 
 /// Requests of a session that are of a kind, and all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,11 +38,11 @@ impl ShareDifference {
 }
 
 impl Spread {
-    /// A series that is worth few sessions cannot even tell how few: its correlation time comes out too short.
+    /// Why not, where its sessions are worth too few.
     pub fn judgeable(self) -> Result<(), String> {
-        if self.worth < FEWEST as f64 {
+        if self.worth < LEAST_WORTH {
             return Err(format!(
-                "Its sessions queue behind each other so much that they are worth {}; at least {FEWEST} are needed.",
+                "Its sessions queue behind each other so much that they are worth {}; at least {LEAST_WORTH} are needed.",
                 self.worth as u32
             ));
         }

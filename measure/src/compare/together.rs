@@ -125,6 +125,7 @@ mod tests {
             freedom: 1e9,
             pairs: 100,
             repeats: Vec::new(),
+            learned: false,
         }
     }
 

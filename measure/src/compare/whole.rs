@@ -211,7 +211,7 @@ fn widen(levels: &mut [AtLevel], against: &Against<'_>, halves: &Halves) {
                 *level == at.level && Of::Latency(*metric, *p) == of
             };
             let known = against.noise.iter().find(|(of, _)| known(of));
-            found.widened(excess, known.map(|(_, noise)| *noise), halves.restless);
+            found.widened(excess, known.map(|(_, noise)| *noise), halves.is_restless());
             if let Of::Latency(metric, _) = of {
                 found.bias = halves.bias(runs, metric);
             }

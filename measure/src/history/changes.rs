@@ -11,7 +11,7 @@ const BOUNDED: f64 = 3.0;
 const BETWEEN: f64 = 1.048_358_12;
 /// Each further level must explain so many times ln(n) squared standard deviations. Twice that is Schwarz's; runs are few and
 /// their noise is estimated, which takes more.
-const PRICE: f64 = 4.0;
+const PRICE: f64 = 5.0;
 
 /// The places at which a new level begins, in order; none for fewer than twice [`SHORTEST`].
 ///

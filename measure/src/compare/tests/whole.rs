@@ -34,7 +34,12 @@ fn repeats_that_agree_find_what_is_there() {
     let made = runs([1.0, 1.1, 1.0, 1.1, 1.0, 1.1, 1.0, 1.1]);
     let pooled = pooled(levels(&made));
     let found = at(&pooled, Metric::Ttft, 50.0);
-    assert_eq!(found.verdict, Verdict::Worse);
+    assert_eq!(
+        found.verdict,
+        Verdict::Worse,
+        "{found:?} {:?}",
+        pooled.drift
+    );
     assert_eq!(found.difference.map(|it| it.pairs), Some(600));
     assert!(
         matches!(pooled.drift, Drift::Steady { .. }),

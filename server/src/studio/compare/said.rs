@@ -61,6 +61,11 @@ fn drift(drift: &Drift) -> String {
             "The baseline's own two halves do not differ; from {:.1} % on it would have been seen.",
             smallest_seen * 100.0
         ),
+        Drift::Restless { deviation } => format!(
+            "The machine was not steady: runs of one and the same configuration differ by {:.1} % beyond what their requests \
+             explain. Only what repeats agree on is judged.",
+            deviation * 100.0
+        ),
         Drift::Drifted { metric, change } => format!(
             "The machine drifted: the baseline's own {} p50 changed by {} from its first half to its second. Intervals are \
              wider for it, and ceilings must lie twice as far apart.",
