@@ -42,8 +42,9 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
                     name: case.behind,
                     count,
                     figure: oracle - found,
-                    // Noise between runs that is not there has to be learned not to be: what that costs is shown.
-                    bar: if case.study.repeats == 1 {
+                    // Noise between runs that is not there has to be learned not to be, and beyond a p95 lie few requests:
+                    // what that costs is shown.
+                    bar: if case.study.repeats == 1 && !case.behind.contains("p95") {
                         Bar::AtMost(BEHIND)
                     } else {
                         Bar::None

@@ -31,7 +31,7 @@ const STEADY: [f64; 8] = [1.0; 8];
 
 #[test]
 fn repeats_that_agree_find_what_is_there() {
-    let made = runs([1.0, 1.1, 1.0, 1.1, 1.0, 1.1, 1.0, 1.1]);
+    let made = runs([1.0, 1.4, 1.0, 1.4, 1.0, 1.4, 1.0, 1.4]);
     let pooled = pooled(levels(&made));
     let found = at(&pooled, Metric::Ttft, 50.0);
     assert_eq!(
