@@ -3,6 +3,13 @@
 //! Nothing here measures or judges; it says what `measure` found, with its unit, its interval and its doubts.
 
 pub mod failures; // failed requests
+#[cfg(feature = "ssr")]
+mod foretold; // what a sweep would take
+mod second; // the verdict that comes second
+
+#[cfg(feature = "ssr")]
+pub use foretold::foretold;
+pub use second::by_percentile;
 
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
@@ -255,36 +262,6 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
     }
 }
 
-/// What an adaptive sweep would take, before it starts.
-#[cfg(feature = "ssr")]
-pub fn foretold(spec: &StudySpec) -> String {
-    use measure::adaptive::foretell;
-
-    let Some(search) = spec.search().filter(|_| spec.check().is_empty()) else {
-        return String::new();
-    };
-    let expected = foretell(&search);
-    let steps: Vec<String> = expected
-        .plan
-        .iter()
-        .map(|probe| format!("{} ({} requests)", number(probe.rate), probe.requests))
-        .collect();
-    let close = if expected.width.is_finite() {
-        format!(
-            "The ceiling's bracket should then be about {} wide",
-            percent(expected.width)
-        )
-    } else {
-        "That is too little time to enclose the ceiling of most engines".into()
-    };
-    format!(
-        "At most {} of {} min for each configuration. {close}. Were the ceiling in the middle, it would try {}.",
-        count(expected.probes as usize, "probe"),
-        (expected.seconds / 60.0).ceil(),
-        steps.join(", ")
-    )
-}
-
 /// Why ramps have no ceiling, with the mend.
 const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
 
@@ -398,44 +375,6 @@ pub fn small(sentence: &str) -> String {
         .next()
         .map(|first| first.to_lowercase().collect::<String>() + letters.as_str())
         .unwrap_or_default()
-}
-
-/// The second verdict, always named: the ceiling by percentile, where it says something else than the headline.
-pub fn by_percentile(view: &StudyView) -> Option<String> {
-    let unit = rate_unit(&view.spec);
-    let found: Vec<String> = view
-        .configurations
-        .iter()
-        .filter_map(|configuration| {
-            Some(format!(
-                "{} {}",
-                configuration.spec.name,
-                ceiling(configuration.ceiling_by_percentile.as_ref()?)
-            ))
-        })
-        .collect();
-    if found.is_empty() {
-        return None;
-    }
-    let bounds: Vec<String> = view
-        .spec
-        .slo
-        .bounds
-        .iter()
-        .map(|bound| {
-            let percentile = bound.percentile.unwrap_or(view.spec.slo.attainment * 100.0);
-            format!(
-                "{} p{percentile} ≤ {}",
-                metric_name(bound.metric),
-                threshold(bound.at_most)
-            )
-        })
-        .collect();
-    Some(format!(
-        "By the percentile verdict ({}), in {unit}: {}.",
-        bounds.join(", "),
-        found.join("; ")
-    ))
 }
 
 #[cfg(test)]

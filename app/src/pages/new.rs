@@ -2,6 +2,7 @@
 //! *flipping* [knob].
 
 mod add_engine; // the dialog that adds one
+mod adding; // what becomes of it
 mod advice; // what to think about first
 mod beginning; // what the form begins with
 mod configurations; // what is flipped
@@ -160,7 +161,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
             </div>
         </form>
         // Dialogs hold forms of their own, which must not stand inside another.
-        <engine::AddEngineFor form engines adding />
+        <adding::AddEngineFor form engines adding />
         <slo::ManageSlos form slos managing />
     }
     .erased()

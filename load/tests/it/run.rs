@@ -439,10 +439,7 @@ async fn connections_that_are_closed_unsaid_are_not_used_again() {
         let run = run.await.expect("a run");
         run.records.iter().filter(|record| !record.is_ok()).count()
     };
-    assert!(
-        lost(all()).await <= 1,
-        "what was on its way when it was found"
-    );
+    assert!(lost(all()).await <= 1, "what was on its way");
     assert_eq!(lost(all()).await, 0, "the engine is known by then");
 }
 

@@ -1,6 +1,7 @@
 //! `goodput bench`: one point, without a server.
 
 mod beside; // what the engine said meanwhile
+mod counter; // progress, for people
 mod fields; // what requests say beside the usual
 mod key; // whose key is sent
 mod lengths; // who counts tokens
@@ -12,10 +13,9 @@ mod traffic; // what is sent and when
 mod wire; // how the engine is reached
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -23,8 +23,8 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Begun, Engine, EngineError, EngineOptions, InputTokens, Made, Observer, PointPlan, PointRun,
-    PointSpec, Probe, ProbeError, Wire,
+    Begun, Engine, EngineError, EngineOptions, InputTokens, Made, PointPlan, PointRun, PointSpec,
+    Probe, ProbeError, Wire,
 };
 use measure::evidence::Evidence;
 use measure::slo::Slo;
@@ -37,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use beside::{Looks, Metrics};
+use counter::Counter;
 use fields::FieldArgs;
 use key::KeyArgs;
 use lengths::LengthArgs;
@@ -370,42 +371,6 @@ async fn run(
         run.leave_out_undue();
     }
     Ok(run)
-}
-
-/// One line of progress, for people only.
-struct Counter {
-    /// Whoever looks beside the run.
-    begun: Option<Arc<Begun>>,
-}
-
-impl Observer for Counter {
-    fn began(&self, zero: Instant) {
-        if let Some(begun) = &self.begun {
-            begun.at(zero);
-        }
-    }
-
-    fn progress(&self, now: load::Progress) {
-        let mut out = std::io::stderr();
-        if out.is_terminal() {
-            let load::Progress {
-                elapsed_ms,
-                scheduled,
-                completed,
-                failed,
-                in_flight,
-                ..
-            } = now;
-            let seconds = elapsed_ms as f64 / 1000.0;
-            let _ = write!(
-                out,
-                "\r{seconds:7.1} s  {completed}/{scheduled} done, {failed} failed, {in_flight} in flight \x1b[K"
-            );
-            if completed + failed == scheduled {
-                let _ = writeln!(out);
-            }
-        }
-    }
 }
 
 fn probe_failed(error: ProbeError) -> Failure {

@@ -4,18 +4,18 @@
 
 mod endpoint; // an engine that runs, and how it is reached
 mod places; // every text by its place
+mod shown; // what several fields of a study become
 mod workload; // a workload as the form shows it
 
 pub use endpoint::{EndpointDraft, named};
+pub use shown::HARDWARE;
+use shown::{hardware, rates};
 pub use workload::{LengthsDraft, WorkloadDraft};
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use measure::study::{
-    Adaptive, Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn,
-};
-use measure::units::Level;
+use measure::study::{Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn};
 use measure::workload::DataKind;
 
 /// A study to be.
@@ -153,30 +153,6 @@ impl From<&StudySpec> for Draft {
         draft
     }
 }
-
-/// The rates as they are typed: a grid, or what is looked for.
-fn rates(levels: &[Level], adaptive: Option<&Adaptive>) -> String {
-    let grid = || {
-        let each: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        each.join(" ")
-    };
-    adaptive.map_or_else(grid, ToString::to_string)
-}
-
-/// What the study's own engine runs on, where all configurations on it say the same.
-fn hardware(configurations: &[ConfigurationSpec]) -> String {
-    let own = configurations
-        .iter()
-        .filter(|it| matches!(it.turn, Turn::AsIs | Turn::Pause { .. }));
-    let told: Vec<_> = own.map(|it| it.declared.get(HARDWARE)).collect();
-    match told.as_slice() {
-        [Some(first), rest @ ..] if rest.iter().all(|it| *it == Some(*first)) => (*first).clone(),
-        _ => String::new(),
-    }
-}
-
-/// The fact that has a field of its own.
-pub const HARDWARE: &str = "hardware";
 
 fn engine_parts(engine: &EngineSpec) -> (&'static str, String, EndpointDraft) {
     let fresh = EndpointDraft {

@@ -5,7 +5,6 @@ use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::study::Api;
 
-use super::add_engine::AddEngine;
 use super::connection::ConnectionFields;
 use super::draft::EndpointDraft;
 use super::drawn::{Drawn, ROOM, ROOM_OF_PLACE};
@@ -378,36 +377,6 @@ fn bring_back(row: EngineRow, engines: Engines) {
         }
         engines.refresh();
     });
-}
-
-/// The dialog to add an engine; what is added is chosen at once.
-#[component]
-pub fn AddEngineFor(
-    /// The form.
-    form: Form,
-    /// Engines that were added.
-    engines: Engines,
-    /// Whether the dialog is open.
-    adding: RwSignal<bool>,
-) -> impl IntoView {
-    let added = Callback::new(move |row: EngineRow| {
-        engines.refresh();
-        form.draft.update(|draft| {
-            // With no engine chosen the study takes the new one; else a variant that waits for one does.
-            let waiting = draft
-                .configurations
-                .iter_mut()
-                .find(|it| it.way == "other_endpoint" && it.other.url.is_empty());
-            match waiting {
-                Some(variant) if !draft.endpoint.url.is_empty() => {
-                    variant.other = (&row.endpoint).into()
-                }
-                _ => draft.endpoint = (&row.endpoint).into(),
-            }
-        });
-        toasts().say(format!("Added {}", row.name));
-    });
-    view! { <AddEngine open=adding added /> }
 }
 
 #[cfg(test)]
