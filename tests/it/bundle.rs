@@ -266,3 +266,29 @@ fn state_event() -> LiveEvent {
         remaining_ms: None,
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn figures_of_another_goodput_can_be_worked_out_anew() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let view = finished(&studio, small_study()).await?;
+        let store = place.store().await?;
+        let mut loose = Loose::of(&exported(&store, view.id, Scope::Shown).await?)?;
+        forget(&store, view.id).await?;
+        let name = "points/0001/figures.json";
+        let text = String::from_utf8(loose.part(name)?.to_vec())?;
+        let other = text.replacen("\"completed\":10", "\"completed\":11", 1);
+        loose.set(name, other.as_bytes());
+        opened(&store, &loose.packed()?, &place.data_dir).await?;
+        let differences = async |worked| -> anyhow::Result<usize> {
+            let scope = (Scope::Everything, worked);
+            let packed = bundle::export(&store, view.id, scope, &place.data_dir).await?;
+            let unpacked = bundle::unpack(packed.file, &place.data_dir)?;
+            Ok(bundle::check(&unpacked)?.differences.len())
+        };
+        assert_eq!(differences(Worked::Then).await?, 1);
+        assert_eq!(differences(Worked::Anew).await?, 0);
+        Ok(())
+    })
+    .await;
+}
