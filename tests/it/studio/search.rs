@@ -73,6 +73,7 @@ async fn a_promise_that_nothing_keeps_ends_at_the_lowest_rate() {
 async fn a_stopped_search_goes_on_where_it_was() {
     on_sqlite(&async |place: &tests::databases::Place| {
         let studio = place.studio().await?;
+        studio.start_supervisor().await?;
         // Half a minute a point: stopped in the first.
         let id = studio
             .launch(&ME, search(4.0, 16.0, "ttft:p95<10s attain>=50%"))

@@ -150,7 +150,7 @@ mod tests {
             change: difference(0.12),
         });
         assert!(
-            said.contains("TTFT p50 changed by +12\u{202f}% (+10 to +14)"),
+            said.contains("TTFT p50 changed by +12\u{202f}% (+10.0 to +14)"),
             "{said}"
         );
     }
