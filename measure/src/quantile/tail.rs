@@ -10,8 +10,8 @@ use super::{needed_for, percentile_linear};
 /// Exceedances that a base of the excesses leaves at least.
 const FEWEST_ABOVE: f64 = 5.0;
 /// How much farther the upper end lies, and how much nearer the lower one, for each unit of the share's relative error: a
-/// calm sample has both a low percentile and a short memory. Set on queues and autoregressions other than those of the
-/// coverage test.
+/// calm sample has both a low percentile and a short memory. Set on queues and autoregressions like those of the coverage
+/// test, with other parameters and with a look at its own.
 const UPWARDS: f64 = 0.5;
 const DOWNWARDS: f64 = 0.5;
 /// A dependent sample must be worth at least this part of what independent requests would need.
