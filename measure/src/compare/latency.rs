@@ -8,15 +8,18 @@ use crate::score::Score;
 use crate::slo::{Metric, value};
 
 use super::Measured;
+use super::noise::variance;
 use super::sessions::{Session, Sides};
 use super::shares::{self, ShareDifference, Tallies, Tally};
 use super::student::from_normal;
 
 /// Logarithm of the largest factor looked at: 16.
 const FARTHEST: f64 = 2.77;
+/// Repeats from which a difference can be judged whose requests cannot tell how alike they are.
+const FEWEST_REPEATS: usize = 5;
 
-/// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. The errors are read off at `sure`
-/// of them, where the ends of the interval lie: the gaps between neighbouring latencies at the centre say less.
+/// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. Where requests hang together so
+/// long that they cannot tell how sure they are, repeats may, each of them one value.
 pub(super) fn measured(
     sides: &Sides<'_>,
     metric: Metric,
@@ -26,11 +29,45 @@ pub(super) fn measured(
     let from = Column::new(&sides.baseline, metric);
     let to = Column::new(&sides.candidate, metric);
     let (old, new) = (
-        from.judgeable("baseline", (metric, p), sure)?,
-        to.judgeable("candidate", (metric, p), sure)?,
+        from.percentile("baseline", (metric, p), sure)?,
+        to.percentile("candidate", (metric, p), sure)?,
     );
-    let value = (new / old).ln();
-    let test = |log: f64| difference(&from, &to, log, p, sides.paired);
+    by_requests(sides, (&from, &to), p, (new / old).ln(), sure)
+        .or_else(|why| by_repeats(sides, (&from, &to), p).ok_or(why))
+}
+
+/// Each repeat's difference is one value: their mean, and how far it swings.
+fn by_repeats(sides: &Sides<'_>, (from, to): (&Column, &Column), p: f64) -> Option<Measured> {
+    let repeats = repeats(from, to, p);
+    if repeats.len() < FEWEST_REPEATS.max(from.runs.len()) {
+        return None;
+    }
+    let count = repeats.len() as f64;
+    let error = (variance(&repeats) / count).sqrt();
+    Some(Measured {
+        value: repeats.iter().sum::<f64>() / count,
+        below: error,
+        above: error,
+        bias: 0.0,
+        freedom: count - 1.0,
+        pairs: sides.pairs(),
+        repeats,
+        learned: false,
+    })
+}
+
+/// The errors are read off at `sure` of them, where the ends of the interval lie: the gaps between neighbouring latencies at
+/// the centre say less.
+fn by_requests(
+    sides: &Sides<'_>,
+    (from, to): (&Column, &Column),
+    p: f64,
+    value: f64,
+    sure: f64,
+) -> Result<Measured, String> {
+    from.worth("baseline", p, sure)?;
+    to.worth("candidate", p, sure)?;
+    let test = |log: f64| difference(from, to, log, p, sides.paired);
     let spread = test(value).spread;
     let freedom = spread.freedom;
     spread.judgeable()?;
@@ -45,7 +82,7 @@ pub(super) fn measured(
         bias: 0.0,
         freedom,
         pairs: sides.pairs(),
-        repeats: repeats(&from, &to, p),
+        repeats: repeats(from, to, p),
         learned: false,
     })
 }
@@ -155,13 +192,10 @@ impl Column {
         }
     }
 
-    /// The percentile over everything, where there is enough data to judge it.
-    fn judgeable(&self, side: &str, (metric, p): (Metric, f64), sure: f64) -> Result<f64, String> {
-        let sample = Sample::new(self.in_order.clone());
-        let (_, effective) = sample
-            .estimate(p)
+    /// The percentile over everything, where so many requests could tell it were they independent.
+    fn percentile(&self, side: &str, (metric, p): (Metric, f64), sure: f64) -> Result<f64, String> {
+        let value = percentile_linear(&self.sorted, p)
             .ok_or_else(|| format!("The {side} has no {metric} at all."))?;
-        let value = percentile_linear(&self.sorted, p).unwrap_or(f64::INFINITY);
         if value.is_infinite() {
             return Err(format!(
                 "Failed requests reach into the {side}'s {metric} p{p}; compare attainment instead."
@@ -172,15 +206,47 @@ impl Column {
                 "The {side}'s {metric} p{p} is zero: it has no relative difference."
             ));
         }
-        let needed = needed_for(p).max(needed_beyond(p, sure));
-        if effective < f64::from(needed) {
-            return Err(format!(
-                "A p{p} needs {needed} independent requests here; the {side}'s {} are worth {}.",
-                self.in_order.len(),
-                effective as u32
-            ));
-        }
+        self.enough(side, p, sure, self.values.len() as f64)?;
         Ok(value)
+    }
+
+    /// Why not, where its requests are worth too few: what each run is worth, taken together, since what runs differ by is not
+    /// what requests of a run hang together by.
+    fn worth(&self, side: &str, p: f64, sure: f64) -> Result<(), String> {
+        let of = |run: &[f64]| Sample::new(run.to_vec()).estimate(p).map(|(_, worth)| worth);
+        let worth = self.by_arrival().filter_map(of).sum();
+        self.enough(side, p, sure, worth)
+    }
+
+    fn enough(&self, side: &str, p: f64, sure: f64, worth: f64) -> Result<(), String> {
+        let needed = needed_for(p).max(needed_beyond(p, sure));
+        if f64::from(needed) <= worth {
+            return Ok(());
+        }
+        Err(format!(
+            "A p{p} needs {needed} independent requests here; the {side}'s {} are worth {}.",
+            self.in_order.len(),
+            worth as u32
+        ))
+    }
+
+    /// Each run's values in order of arrival.
+    fn by_arrival(&self) -> impl Iterator<Item = &[f64]> {
+        let mut from = 0;
+        self.ends_of_runs().map(move |end| {
+            let run = &self.in_order[from..end];
+            from = end;
+            run
+        })
+    }
+
+    /// Where each run's values end.
+    fn ends_of_runs(&self) -> impl Iterator<Item = usize> {
+        let mut sessions = 0;
+        self.runs.iter().map(move |count| {
+            sessions += count;
+            sessions.checked_sub(1).map_or(0, |last| self.ends[last])
+        })
     }
 
     /// How many of each session's values lie above a line.
@@ -202,16 +268,12 @@ impl Column {
 
     /// The percentile of each run by itself.
     fn by_run(&self, p: f64) -> Vec<Option<f64>> {
-        let (mut session, mut from) = (0, 0);
-        let of = |sessions: &usize| {
-            session += sessions;
-            let end = session.checked_sub(1).map_or(0, |last| self.ends[last]);
-            let mut values = self.values[from..end].to_vec();
-            from = end;
+        let of = |run: &[f64]| {
+            let mut values = run.to_vec();
             values.sort_unstable_by(f64::total_cmp);
             percentile_linear(&values, p).filter(|value| 0.0 < *value && value.is_finite())
         };
-        self.runs.iter().map(of).collect()
+        self.by_arrival().map(of).collect()
     }
 }
 

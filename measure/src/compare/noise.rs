@@ -61,7 +61,8 @@ fn often(freedom: f64) -> f64 {
     freedom * (1.0 - spread + ONE_IN_HUNDRED * spread.sqrt()).powi(3)
 }
 
-fn variance(values: &[f64]) -> f64 {
+/// Of values around their mean, two at least.
+pub(super) fn variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)
