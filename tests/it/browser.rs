@@ -1,6 +1,7 @@
 //! What a person sees, in a real Chromium against the real binary.
 
 mod add_engine; // the dialog that adds one
+mod bench; // what pages cost
 mod declare; // what an engine does not tell
 mod engines; // those that the studio starts: the form, their starts, their page
 mod example; // studies from elsewhere

@@ -5,5 +5,6 @@ pub mod bundles; // studies as files, taken apart
 pub mod counting; // an engine that counts tokens
 pub mod databases; // one test body, both databases
 pub mod edge; // a studio behind its edge
+pub mod large; // finished studies of any size
 pub mod process; // the real binary
 pub mod samples; // small studies and records

@@ -6,6 +6,7 @@
 
 mod arrivals; // did the process come out as intended
 mod bars; // what must hold
+mod browser; // what pages cost the browser
 mod clients; // who makes the load, and what it says
 mod instructions; // counts that do not depend on the day
 mod measured; // what came of one client in one scenario
@@ -56,6 +57,9 @@ pub struct Options {
     /// go on with NAME after `statistics_`, where one is given
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "instructions")]
     statistics: Option<String>,
+    /// Measure what pages of large studies cost the main thread of a real Chromium, and print one table
+    #[arg(long, conflicts_with_all = ["instructions", "statistics"])]
+    browser: bool,
     /// With --instructions: keep the counts of today
     #[arg(long, requires = "instructions")]
     keep: bool,
@@ -75,6 +79,9 @@ pub struct Programs {
 pub fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(only) = &options.statistics {
         return statistics::run(only);
+    }
+    if options.browser {
+        return browser::run(options.consent);
     }
     if options.instructions {
         return instructions::count_all(options.keep, options.no_build, options.consent);

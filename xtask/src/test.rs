@@ -12,6 +12,7 @@ mod tally; // how many tests passed
 use crate::needs::Consent;
 use crate::step::spent;
 use anyhow::bail;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What `cargo xtask test` may be told.
@@ -27,6 +28,18 @@ pub struct Options {
     no_engine: bool,
     #[command(flatten)]
     consent: Consent,
+}
+
+/// Hands over a `cargo test` that finds module, binary and a running chromedriver.
+pub fn with_browser<T>(
+    consent: Consent,
+    then: impl FnOnce(&mut Command) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let options = Options {
+        consent,
+        ..Options::default()
+    };
+    plan::with_browser(&options, then)
 }
 
 /// One line of the summary.

@@ -2,13 +2,14 @@
 //!
 //! Rows come from ignored tests whose names begin with `statistics`, run in a release build. A row is one line on standard
 //! output, `statistics | name | count | figure | bar | kept`, the last either `kept` or `missed`
-//! (`measure/src/testing/rows.rs` prints them). To add rows, add such a test; to add a crate, name it here.
+//! (`measure/src/testing/rows.rs` prints them). To add rows, add such a test; to add a crate, name it here. Tests of pages in
+//! a browser print such rows too (`bench/browser.rs`).
 
 use crate::command::cargo;
 use crate::paths;
 use crate::step::step;
 use anyhow::{Context, bail};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Crates whose tests print rows.
 const CRATES: [&str; 1] = ["measure"];
@@ -19,7 +20,7 @@ const TABLE: &str = "target/bench/statistics.md";
 
 /// One statement, how often it was tried, what came out, what should, and whether it did.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
+pub struct Row {
     name: String,
     count: u64,
     figure: String,
@@ -40,15 +41,20 @@ pub fn run(only: &str) -> anyhow::Result<()> {
         bail!("no test called statistics_{only}... printed a row");
     }
     rows.sort();
-    let table = table(&rows);
-    let path = paths::at(TABLE);
+    show(&rows, TABLE)
+}
+
+/// Prints the table and leaves it in a file.
+pub fn show(rows: &[Row], file: &str) -> anyhow::Result<()> {
+    let table = table(rows);
+    let path = paths::at(file);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(&path, &table)?;
     println!("{table}");
     let kept = rows.iter().filter(|row| row.kept).count();
-    println!("{kept} of {} keep their bar; written: {TABLE}", rows.len());
+    println!("{kept} of {} keep their bar; written: {file}", rows.len());
     Ok(())
 }
 
@@ -61,17 +67,19 @@ fn rows_of(name: &str, only: &str) -> anyhow::Result<Vec<Row>> {
     let mut command = cargo();
     command
         .args(["test", "--release", "--locked", "--package", name, "--lib"])
-        .args(["--", "--ignored", "--nocapture", &filter])
-        .stderr(Stdio::inherit());
+        .args(["--", "--ignored", "--nocapture", &filter]);
+    printed(&mut command).with_context(|| format!("the statistics of {name}"))
+}
+
+/// The rows that a test run prints, in its order.
+pub fn printed(command: &mut Command) -> anyhow::Result<Vec<Row>> {
     let output = command
+        .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("cannot run the tests of {name}"))?;
+        .context("cannot run the tests")?;
     let said = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        bail!(
-            "the statistics of {name} failed ({})\n{said}",
-            output.status
-        );
+        bail!("they failed ({})\n{said}", output.status);
     }
     said.lines().filter_map(row).collect()
 }

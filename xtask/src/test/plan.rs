@@ -33,6 +33,25 @@ pub fn all(options: &Options, report: &mut Report) {
     }
 }
 
+/// A `cargo test` that finds module, binary and a running chromedriver, for what is no part of the tests.
+pub fn with_browser<T>(
+    options: &Options,
+    then: impl FnOnce(&mut Command) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let consent = options.consent;
+    let mut tests = Tests::new(options);
+    web::run(&web::Options {
+        dev: false,
+        consent,
+    })?;
+    run(tests.cargo("build").args(["--bins", "--tests"]))?;
+    let scratch = Scratch::new()?;
+    let driver = chromedriver::start(&scratch, consent)?;
+    tests.tell("GOODPUT_TEST_CHROMEDRIVER", driver.url.clone());
+    tests.tell("TMPDIR", scratch.temporary().display().to_string());
+    then(&mut tests.cargo("test"))
+}
+
 /// Warnings are errors, in the native crates and in the browser's; never both in one build.
 fn lints(tests: &Tests<'_>, report: &mut Report) {
     let deny = ["--", "-D", "warnings"];
