@@ -58,9 +58,17 @@ pub fn ChartView(
             None => axis,
         }
     });
+    // Behind the live chart the picture only keeps the place.
+    let still = move || {
+        if drawn.get() {
+            chart.with_untracked(picture)
+        } else {
+            chart.with(picture)
+        }
+    };
     view! {
         <div class="plot" class:awake=move || drawn.get()>
-            <div class="picture" inner_html=move || chart.with(picture)></div>
+            <div class="picture" inner_html=still></div>
             <div class="canvas" node_ref=node></div>
             <div class="overlay">{shared(move || limit_label(chart, axis, drag))}</div>
         </div>
@@ -319,14 +327,25 @@ fn Notes(chart: Signal<Chart>) -> impl IntoView {
     view! { <ul class="chart-notes" inner_html=notes></ul> }.erased()
 }
 
-/// The chart as a table: for reading aloud, for copying.
+/// The chart as a table: for reading aloud, for copying. While it is closed nobody sees it change.
 #[component]
 fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
-    let text = memo(move || chart.with(|chart| numbers(chart).into_string()));
+    let open = RwSignal::new(false);
+    let text = move || {
+        if open.get() {
+            chart.with(numbers)
+        } else {
+            chart.with_untracked(numbers)
+        }
+    };
+    let toggled = move |event| {
+        let details: web_sys::Element = event_target(&event);
+        open.set(details.has_attribute("open"));
+    };
     view! {
-        <details class="chart-table">
+        <details class="chart-table" on:toggle=toggled>
             <summary>"The numbers of this chart"</summary>
-            <div class="scroll-x" tabindex="0" inner_html=move || text.get()></div>
+            <div class="scroll-x" tabindex="0" inner_html=move || text().into_string()></div>
         </details>
     }
     .erased()

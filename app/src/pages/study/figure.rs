@@ -50,27 +50,25 @@ pub fn main_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
     chart(&series_of(study, &state.hidden), rules)
 }
 
-/// Attainment and goodput over the offered rate.
-pub fn small_charts(study: &StudyView, state: &ViewState) -> [Chart; 2] {
-    [Upward::Attainment, Upward::Goodput].map(|upward| {
-        let axes = Axes {
-            upward,
-            across: Across::Offered,
-            log: false,
-        };
-        let rules = Rules {
-            slo: &study.spec.slo,
-            home: &study.spec.slo,
-            axes,
-            unit: words::rate_unit(&study.spec),
-        };
-        // Everything at once has no rate, so it has no place over one.
-        let mut series = series_of(study, &state.hidden);
-        for series in &mut series {
-            series.points.retain(|point| point.level.is_open());
-        }
-        chart(&series, rules)
-    })
+/// Attainment or goodput over the offered rate.
+pub fn small_chart(study: &StudyView, state: &ViewState, upward: Upward) -> Chart {
+    let axes = Axes {
+        upward,
+        across: Across::Offered,
+        log: false,
+    };
+    let rules = Rules {
+        slo: &study.spec.slo,
+        home: &study.spec.slo,
+        axes,
+        unit: words::rate_unit(&study.spec),
+    };
+    // Everything at once has no rate, so it has no place over one.
+    let mut series = series_of(study, &state.hidden);
+    for series in &mut series {
+        series.points.retain(|point| point.level.is_open());
+    }
+    chart(&series, rules)
 }
 
 /// The charts of the page.
@@ -83,14 +81,13 @@ pub fn Charts(page: Page) -> impl IntoView {
                 .with(|study| page.state.with(|state| main_chart(study, home, state)))
         })
     });
-    let small = move |index: usize| {
+    let small = move |upward: Upward| {
         memo(move || {
-            page.shown
-                .with(|study| page.state.with(|state| small_charts(study, state)))[index]
-                .clone()
+            let of = |study: &StudyView| page.state.with(|state| small_chart(study, state, upward));
+            page.shown.with(of)
         })
     };
-    let (attainment, goodput) = (small(0), small(1));
+    let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
     let navigate = BrowserOnly::new(use_navigate);
     let owner = page.is_owner();
     let open = owner.then(|| {

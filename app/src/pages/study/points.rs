@@ -1,5 +1,7 @@
 //! The points as a table: every percentile with its interval and its count on hover; cards on a phone.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use measure::certificate::Innocence;
 use measure::quantile::{Distribution, Estimate};
@@ -14,8 +16,11 @@ use crate::ui::badge::{CLEAN, SUSPECT, VOID, point_word};
 use crate::ui::erased::Erase;
 use crate::ui::format;
 use crate::ui::html::{Html, badge, heads, html, missing};
-use crate::ui::reactive::memo;
+use crate::ui::reactive::effect;
 use crate::words;
+
+/// How long nothing must change before rows are made anew.
+const MOMENT: Duration = Duration::from_millis(150);
 
 /// What a row is made of, and what tells whether it must be made anew.
 #[derive(Clone, PartialEq)]
@@ -33,7 +38,7 @@ pub fn Points(page: Page) -> impl IntoView {
     let unit = page
         .known
         .with_untracked(|study| words::rate_unit(&study.spec));
-    let rows = memo(move || page.shown.with(|study| rows(study, owner)));
+    let rows = settled(page, owner);
     let row = |row: Row| {
         let state = if row.point.state == PointState::Finished {
             "finished"
@@ -61,6 +66,25 @@ pub fn Points(page: Page) -> impl IntoView {
         </section>
     }
     .erased()
+}
+
+/// The rows, made anew once nothing has changed for a moment: a line that is being dragged judges every point many times.
+fn settled(page: Page, owner: bool) -> RwSignal<Vec<Row>> {
+    let now = move || page.shown.with_untracked(|study| rows(study, owner));
+    let shown = RwSignal::new(now());
+    let change = StoredValue::new(0_u32);
+    effect(move || {
+        page.shown.track();
+        change.update_value(|count| *count += 1);
+        let this = change.get_value();
+        let show = move || {
+            if change.try_get_value() == Some(this) {
+                shown.set(now());
+            }
+        };
+        set_timeout(show, MOMENT);
+    });
+    shown
 }
 
 fn rows(study: &StudyView, owner: bool) -> Vec<Row> {
