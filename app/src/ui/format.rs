@@ -1,4 +1,4 @@
-//! Numbers as people read them: three significant digits at most, and none beyond the interval.
+//! Numbers as people read them: three significant digits at most, and two where the interval carries no more.
 //!
 //! Everything here is a plain function; the components that show numbers live in [`super::number`].
 
@@ -37,19 +37,27 @@ pub fn percent(share: f64) -> String {
     format!("{}{GAP}%", text.strip_suffix(".0").unwrap_or(text))
 }
 
-/// A value and its interval, no digit beyond the interval: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`.
+/// A value and its interval, with the digits that the interval carries: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`. Ends are
+/// rounded outwards, so that no bound promises more than it was.
 pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
     let decimals = interval_decimals(value, lo, hi);
-    // What is more than nothing must not read as nothing.
-    let print = |it: f64| match with_decimals(it, decimals) {
-        zero if 0.0 < it && decimal::parse(&zero) == Some(0.0) => number(it),
-        text => text,
+    let end = |at: f64, round: fn(f64) -> f64| {
+        let decimals = decimals.max(decimals_of(at, 2));
+        let scale = 10f64.powi(decimals.clamp(-12, 9));
+        // What is at a step but for the noise of the multiplication stays there.
+        let steps = at * scale;
+        let near = steps.round();
+        let steps = if (steps - near).abs() < 1e-6 { near } else { round(steps) };
+        with_decimals(steps / scale, decimals)
     };
+    let print = with_decimals(value, decimals);
+    let lo = lo.map(|lo| end(lo, f64::floor));
+    let hi = hi.map(|hi| end(hi, f64::ceil));
     match (lo, hi) {
-        (Some(lo), Some(hi)) => format!("{} ({}–{})", print(value), print(lo), print(hi)),
-        (Some(lo), None) => format!("{} (≥ {})", print(value), print(lo)),
-        (None, Some(hi)) => format!("{} (≤ {})", print(value), print(hi)),
-        (None, None) => print(value),
+        (Some(lo), Some(hi)) => format!("{print} ({lo}–{hi})"),
+        (Some(lo), None) => format!("{print} (≥ {lo})"),
+        (None, Some(hi)) => format!("{print} (≤ {hi})"),
+        (None, None) => print,
     }
 }
 
@@ -190,8 +198,9 @@ fn decimals_of(value: f64, digits: i32) -> i32 {
     digits - 1 - carried.log10().floor() as i32
 }
 
-/// Decimals that half the interval's width justifies, and three significant digits at most. Half a width that begins
-/// with 1, 2 or 3 (below 3.55) justifies its second digit too: the rounding rule of the Particle Data Group.
+/// Decimals that half the interval's width justifies, three significant digits at most and two at least: with one, 154 would
+/// read as 200. Half a width that begins with 1, 2 or 3 (below 3.55) justifies its second digit too: the rounding rule of the
+/// Particle Data Group.
 fn interval_decimals(value: f64, lo: Option<f64>, hi: Option<f64>) -> i32 {
     let half = match (lo, hi) {
         (Some(lo), Some(hi)) => (hi - lo) / 2.0,
@@ -204,7 +213,7 @@ fn interval_decimals(value: f64, lo: Option<f64>, hi: Option<f64>) -> i32 {
     }
     let magnitude = half.log10().floor();
     let second_digit = i32::from(half / 10f64.powf(magnitude) < 3.55);
-    three.min(second_digit - magnitude as i32)
+    three.min((second_digit - magnitude as i32).max(decimals_of(value, 2)))
 }
 
 /// Prints with so many decimals, rounding to tens or hundreds where they are negative.
@@ -239,10 +248,13 @@ mod tests {
     #[test]
     fn no_digit_stands_beyond_the_interval() {
         interval(11.4321, Some(10.612), Some(12.098), "11.4 (10.6–12.1)");
-        interval(11.4321, Some(4.0), Some(22.0), "11 (4–22)");
+        interval(11.4321, Some(4.0), Some(22.0), "11 (4.0–22)");
+        interval(154.0, Some(95.4), Some(1_230.0), "150 (95–1,230)");
+        interval(10_000.0, Some(680.0), None, "10,000 (≥ 680)");
         interval(1534.2, Some(1480.0), Some(1590.0), "1,530 (1,480–1,590)");
         interval(98.2, Some(96.5), Some(99.1), "98.2 (96.5–99.1)");
-        interval(43.1234, Some(43.1233), Some(43.1235), "43.1 (43.1–43.1)");
+        interval(98.2, Some(96.56), Some(99.11), "98.2 (96.5–99.2)");
+        interval(43.1234, Some(43.1233), Some(43.1235), "43.1 (43.1–43.2)");
         interval(0.512, Some(0.47), Some(0.55), "0.51 (0.47–0.55)");
     }
 

@@ -45,14 +45,15 @@ pub fn leave_out(texts: &mut Texts) -> Result<Removed, ExportError> {
     let mut spec: StudySpec = read("study", &texts.study.spec)?;
     let before = spec.clone();
     let removed = strip_spec(&mut spec);
-    let mut all_facts = Vec::new();
+    let facts = texts.configurations.iter();
+    let facts: Result<Vec<Facts>, ExportError> =
+        facts.map(|it| read("facts", &it.facts)).collect();
+    let all_facts = shown_facts(facts?, texts.study.id);
     for (index, configuration) in texts.configurations.iter_mut().enumerate() {
-        let facts = shown_facts(read("facts", &configuration.facts)?);
-        configuration.facts = written("facts", &facts)?;
+        configuration.facts = written("facts", &all_facts[index])?;
         if let Some(stated) = spec.configurations.get(index) {
             configuration.name.clone_from(&stated.name);
         }
-        all_facts.push(facts);
     }
     let study = &mut texts.study;
     removed.strip_text(&mut study.name);

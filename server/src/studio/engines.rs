@@ -10,6 +10,7 @@ use measure::knobs::Facts;
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use url::Url;
 
+use super::share::plain;
 use super::{LocalStudio, internal, invalid, launch};
 use crate::reach;
 use crate::registry::Registry;
@@ -274,30 +275,21 @@ fn started_hosts(spec: &StudySpec, registry: &Registry) -> Vec<String> {
 
 /// A study's engine in words: `simulator small-fast`, `vLLM 0.32.0, llama-8b`.
 pub(crate) fn engine_words(spec: &StudySpec, facts: &Facts) -> String {
-    let fact = |name: &str| {
-        facts
-            .get(name)
-            .map(|fact| fact.value.as_str())
-            .filter(|value| !value.is_empty())
+    let told = |value: &&str| {
+        !value.is_empty() && *value != "unknown" && !value.starts_with(plain::HIDDEN)
     };
-    match &spec.engine {
-        EngineSpec::Simulator { preset } => format!("simulator {preset}"),
-        EngineSpec::Endpoint(endpoint) => match (
-            fact("engine").filter(|name| *name != "unknown"),
-            fact("version"),
-        ) {
-            (Some(engine), Some(version)) => format!("{engine} {version}, {}", endpoint.model),
-            (Some(engine), None) => format!("{engine}, {}", endpoint.model),
-            (None, _) => endpoint.model.clone(),
-        },
-        EngineSpec::Managed { name } => match (
-            fact("engine").filter(|name| *name != "unknown"),
-            fact("version"),
-        ) {
-            (Some(engine), Some(version)) => format!("{name} ({engine} {version})"),
-            (Some(engine), None) => format!("{name} ({engine})"),
-            (None, _) => name.clone(),
-        },
+    let fact = |name: &str| facts.get(name).map(|fact| fact.value.as_str()).filter(told);
+    let engine = match (fact("engine"), fact("version")) {
+        (Some(engine), Some(version)) => Some(format!("{engine} {version}")),
+        (Some(engine), None) => Some(engine.to_owned()),
+        (None, _) => None,
+    };
+    match (&spec.engine, engine) {
+        (EngineSpec::Simulator { preset }, _) => format!("simulator {preset}"),
+        (EngineSpec::Endpoint(endpoint), Some(engine)) => format!("{engine}, {}", endpoint.model),
+        (EngineSpec::Endpoint(endpoint), None) => endpoint.model.clone(),
+        (EngineSpec::Managed { name }, Some(engine)) => format!("{name} ({engine})"),
+        (EngineSpec::Managed { name }, None) => name.clone(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
-mod plain; // what a stranger may read of settings
+pub(crate) mod plain; // what a stranger may read of settings
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use app::studio::{ShareRow, StudioError, StudyState, StudyView};
 use measure::knobs::{Fact, Facts};
@@ -120,8 +120,11 @@ fn stripped(mut view: StudyView) -> StudyView {
     for failure in summaries.flat_map(|it| it.first_failures.values_mut()) {
         failure.detail = None;
     }
-    for configuration in &mut view.configurations {
-        configuration.facts = shown_facts(std::mem::take(&mut configuration.facts));
+    let facts = view.configurations.iter_mut();
+    let facts = facts.map(|it| std::mem::take(&mut it.facts)).collect();
+    let shown = shown_facts(facts, view.id);
+    for (configuration, facts) in view.configurations.iter_mut().zip(shown) {
+        configuration.facts = facts;
     }
     removed.strip_text(&mut view.spec.name);
     for spec in specs(&mut view) {
@@ -130,13 +133,67 @@ fn stripped(mut view: StudyView) -> StudyView {
     view
 }
 
-/// Facts that can hold no address, no path and no person's words.
-pub(crate) fn shown_facts(facts: Facts) -> Facts {
-    let shown = facts.into_iter().filter_map(|(name, fact)| {
-        let value = plain::fact(&name, &fact.value)?;
+/// The facts of a study's configurations as a stranger may read them: no address, no path and no person's words. What is not
+/// shown keeps what it differs by: hidden values are numbered within the study, and no two studies' are alike.
+pub(crate) fn shown_facts(all: Vec<Facts>, study: Uuid) -> Vec<Facts> {
+    let mut hidden = Hidden::of(study);
+    let differs: Vec<String> = names(&all)
+        .filter(|name| !alike(&all, name))
+        .cloned()
+        .collect();
+    let mut shown = |name: String, fact: Fact| {
+        let value = match plain::fact(&name, &fact.value) {
+            Some(value) if value != plain::HIDDEN => value,
+            None if !differs.contains(&name) || !plain::is_name(&name) => return None,
+            _ => hidden.value(&name, &fact.value),
+        };
         Some((name, Fact { value, ..fact }))
-    });
-    shown.collect()
+    };
+    let mut of = |facts: Facts| facts.into_iter().filter_map(|(name, fact)| shown(name, fact)).collect();
+    all.into_iter().map(&mut of).collect()
+}
+
+fn names(all: &[Facts]) -> impl Iterator<Item = &String> {
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    names.into_iter()
+}
+
+/// Whether every configuration tells the same of it.
+fn alike(all: &[Facts], name: &str) -> bool {
+    let mut values = all.iter().map(|facts| facts.get(name).map(|it| &it.value));
+    values.next().is_none_or(|first| values.all(|it| it == first))
+}
+
+/// Values that are not shown, each with a number of its own.
+struct Hidden {
+    study: String,
+    known: Vec<(String, String)>,
+}
+
+impl Hidden {
+    fn of(study: Uuid) -> Self {
+        let id = study.simple().to_string();
+        Self {
+            // The end of an id is random.
+            study: id[id.len() - 6..].to_owned(),
+            known: Vec::new(),
+        }
+    }
+
+    /// `hidden (2 of 6fbb29)`.
+    fn value(&mut self, name: &str, raw: &str) -> String {
+        let same = |(of, value): &&(String, String)| of == name && value == raw;
+        let of_name = || self.known.iter().filter(|(of, _)| of == name);
+        let number = match of_name().position(|it| same(&it)) {
+            Some(place) => place,
+            None => {
+                let place = of_name().count();
+                self.known.push((name.to_owned(), raw.to_owned()));
+                place
+            }
+        };
+        format!("{} ({} of {})", plain::HIDDEN, number + 1, self.study)
+    }
 }
 
 /// A spec as a stranger may read it, by the same rules; what was taken out.
@@ -239,6 +296,31 @@ pub(crate) fn generic_problem(state: StudyState) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::knobs::Source;
+
+    fn facts(all: &[(&str, &str)]) -> Facts {
+        let fact = |(name, value): &(&str, &str)| ((*name).to_owned(), Fact { value: (*value).to_owned(), source: Source::Engine });
+        all.iter().map(fact).collect()
+    }
+
+    #[test]
+    fn what_is_hidden_keeps_what_it_differs_by() {
+        let all = vec![
+            facts(&[("version", "/opt/a"), ("knob:cmd", "x y"), ("note", "/a"), ("at", "/a")]),
+            facts(&[("version", "/opt/b"), ("knob:cmd", "x y"), ("note", "/b"), ("at", "/a")]),
+        ];
+        let (one, other) = (Uuid::from_u128(0xabc_def), Uuid::from_u128(0x123_456));
+        let shown = shown_facts(all.clone(), one);
+        let value = |index: usize, name: &str| shown[index].get(name).map(|it| it.value.as_str());
+        assert_eq!(value(0, "version"), Some("hidden (1 of abcdef)"));
+        assert_eq!(value(1, "version"), Some("hidden (2 of abcdef)"));
+        assert_eq!(value(0, "knob:cmd"), value(1, "knob:cmd"));
+        // What nobody may read is kept only where it tells the two apart.
+        assert_eq!(value(0, "note"), Some("hidden (1 of abcdef)"));
+        assert_eq!(value(0, "at"), None);
+        // What is hidden in another study may be anything.
+        assert_ne!(shown_facts(all, other)[0], shown[0]);
+    }
 
     #[test]
     fn tokens_are_hex() {

@@ -3,7 +3,7 @@
 use measure::knobs::{KnobValue, Knobs};
 
 /// In place of what is not shown.
-pub(super) const HIDDEN: &str = "hidden";
+pub(crate) const HIDDEN: &str = "hidden";
 
 /// Longest word shown.
 const LONGEST: usize = 40;
@@ -92,7 +92,8 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         "engine" => Some(shown(value, " .-_+")),
         // Made of the studio's own words.
         "connection" => Some(shown(value, " ,/.")),
-        "version" => Some(shown(value, ".-_+")),
+        // A person may have typed where it came from.
+        "version" => Some(shown(value, " .-_+(),")),
         "context length"
         | "seen:context length"
         | "dtype"
@@ -145,6 +146,11 @@ fn shown(value: &str, beside: &str) -> String {
         HIDDEN
     };
     text.to_owned()
+}
+
+/// Whether a fact's name is one that may be read.
+pub(super) fn is_name(name: &str) -> bool {
+    is_plain(name, " -_.:") && name.parse::<std::net::IpAddr>().is_err()
 }
 
 fn is_flag(name: &str) -> bool {
