@@ -11,6 +11,7 @@ use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
+use measure::certificate::Innocence;
 use measure::curve::Ceiling;
 use measure::slo::{Slo, SloError};
 use measure::study::{Connection, FieldError};
@@ -19,13 +20,14 @@ use uuid::Uuid;
 use crate::api::compare;
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
+use crate::pages::study::cache_word;
 use crate::reading::Reading;
-use crate::studio::{CompareView, ComparedConfiguration, StudioError};
-use crate::ui::badge::{Badge, INSECURE, SIMULATED};
+use crate::studio::{CompareView, ComparedConfiguration, PointView, StudioError};
+use crate::ui::badge::{Badge, CLEAN, INSECURE, SIMULATED, SUSPECT, VOID};
 use crate::ui::bind::Bind;
 use crate::ui::chart::ChartView;
 use crate::ui::format;
-use crate::ui::html::{Html, heads, html, table};
+use crate::ui::html::{Html, badge, heads, html, table};
 use crate::ui::segmented::Segmented;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
 use crate::words;
@@ -260,6 +262,8 @@ fn ceilings(compared: &CompareView) -> Html {
         &attainment,
         "interval",
         &percentile,
+        "client",
+        "cache",
         "baseline",
     ]);
     let rows = (0..compared.configurations.len())
@@ -294,7 +298,7 @@ fn ceiling_row(compared: &CompareView, index: usize, top: f64) -> Html {
         ),
     };
     html!(
-        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num">{}</td><td class="bar-column">{}</td><td class="num">{}</td><td>{}</td></tr>"#,
+        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num">{}</td><td class="bar-column">{}</td><td class="num">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"#,
         series_colour(index),
         one.study.to_string(),
         name_of(compared, index),
@@ -304,8 +308,24 @@ fn ceiling_row(compared: &CompareView, index: usize, top: f64) -> Html {
             .as_ref()
             .map(|ceiling| bar(ceiling, top)),
         text(one.configuration.ceiling_by_percentile.as_ref()),
+        client(&one.points),
+        badge(cache_word(one.configuration.cache_cold)),
         pin,
     )
+}
+
+/// The worst certificate, and how many points have it.
+fn client(points: &[PointView]) -> Html {
+    let certificates = points.iter().filter_map(|it| it.certificate.as_ref());
+    let all: Vec<Innocence> = certificates.map(|it| it.innocence).collect();
+    let count = |of: Innocence| all.iter().filter(|it| **it == of).count();
+    let (void, suspect) = (count(Innocence::Void), count(Innocence::Suspect));
+    let (word, number) = match (void, suspect) {
+        (0, 0) => (CLEAN, all.len()),
+        (0, suspect) => (SUSPECT, suspect),
+        (void, _) => (VOID, void),
+    };
+    html!("{} {} of {}", badge(word), number.to_string(), all.len().to_string())
 }
 
 /// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.

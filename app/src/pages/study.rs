@@ -29,7 +29,7 @@ use crate::studio::{StudioError, StudyView};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
 use crate::url_state::ViewState;
 
-pub use facts::fact_words;
+pub use facts::{cache_word, fact_words};
 pub use figure::main_chart;
 pub use promise::{ScoreSource, Tried};
 

@@ -3,7 +3,6 @@
 //! Everything here is a plain function; the components that show numbers live in [`super::number`].
 
 use measure::curve::Ceiling;
-use measure::decimal;
 use measure::quantile::{Estimate, Proportion};
 use measure::units::Nanos;
 

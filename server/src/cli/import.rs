@@ -1,7 +1,7 @@
 //! `goodput import`: opens a study that somebody exported, or one that comes with the studio.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -103,15 +103,19 @@ fn no_example(name: &str) -> Failure {
 }
 
 fn list_examples() -> Ended {
-    for example in examples() {
+    let line = |example: &Example| {
         let study = &example.manifest.study;
         let simulated = if study.simulated { ", simulated" } else { "" };
         let points = example.manifest.points.len();
-        println!(
-            "{}\t{} ({}{simulated}, {points} points)",
+        format!(
+            "{}\t{} ({}{simulated}, {points} points)\n",
             example.name, study.name, study.engine
-        );
-    }
+        )
+    };
+    let lines: String = examples().iter().map(line).collect();
+    // Whoever stops reading (`| head -1`) has read enough.
+    let _ = std::io::stdout().write_all(lines.as_bytes());
+    eprintln!("Open one with: goodput import --example NAME");
     Ok(DONE)
 }
 

@@ -183,7 +183,8 @@ fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> Html {
             .map(|(_, difference, verdict)| {
                 cell(
                     difference.as_ref().map(points),
-                    verdict,
+                    // A difference of shares is one of points.
+                    (verdict, words::verdict(verdict).replace("\u{202f}%)", " points)")),
                     &detail(difference.as_ref(), None),
                 )
             });
@@ -194,7 +195,7 @@ fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> Html {
         found.map_or_else(nothing, |one| {
             cell(
                 one.difference.as_ref().map(words::difference),
-                &one.verdict,
+                (&one.verdict, words::verdict(&one.verdict)),
                 &detail(one.difference.as_ref(), one.remark.as_deref()),
             )
         })
@@ -215,8 +216,7 @@ fn nothing() -> Html {
     )
 }
 
-fn cell(difference: Option<String>, verdict: &Verdict, detail: &str) -> Html {
-    let words = words::verdict(verdict);
+fn cell(difference: Option<String>, (verdict, words): (&Verdict, String), detail: &str) -> Html {
     let Some(difference) = difference else {
         return html!(
             r#"<td class="num"><abbr class="verdict small" title="{}">not yet judged</abbr></td>"#,

@@ -44,9 +44,13 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         let why = "its points or the baseline's are not all judged";
         return (format!("No verdict on {candidate} yet: {why}."), None);
     };
+    let second = pair
+        .ceilings_by_percentile
+        .as_ref()
+        .map(|found| format!("By the percentile verdict: {}", in_words(found)));
     if let Some(Verdict::NotYetJudged { why }) = pair.ceilings.as_ref().map(|it| &it.verdict) {
         let why = words::small(why.trim_end_matches('.'));
-        return (format!("No verdict on {candidate} yet: {why}."), None);
+        return (format!("No verdict on {candidate} yet: {why}."), second);
     }
     let first = format!(
         "{} moves the ceiling from {} to {} {}: {}",
@@ -58,10 +62,6 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
             .as_ref()
             .map_or("not yet judged.".into(), in_words)
     );
-    let second = pair
-        .ceilings_by_percentile
-        .as_ref()
-        .map(|found| format!("By the percentile verdict: {}", in_words(found)));
     (first, second)
 }
 

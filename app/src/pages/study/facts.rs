@@ -83,7 +83,8 @@ const COLD: Word = Word {
     about: "The prefix cache was reset before each point.",
 };
 
-fn cache_word(cold: Option<bool>) -> Word {
+/// Whether its cache was cold.
+pub fn cache_word(cold: Option<bool>) -> Word {
     match cold {
         Some(true) => COLD,
         Some(false) => CONTAMINATED,
@@ -117,11 +118,11 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
         ),
         (0, suspect) => (
             SUSPECT,
-            format!("{suspect} of {all} may carry the client's own delay."),
+            format!("{suspect} of {all} may have been slowed by the client or its machine."),
         ),
         (void, _) => (
             VOID,
-            format!("{void} of {all} carry the client's own delay; they are used for nothing."),
+            format!("{void} of {all} cannot be used: what they measured is not the engine's doing alone."),
         ),
     };
     // The gravest first, each sentence once.

@@ -76,7 +76,7 @@ fn drift(drift: &Drift) -> String {
 }
 
 fn together(counted: u32) -> Option<String> {
-    (0 < counted).then(|| {
+    (1 < counted).then(|| {
         format!(
             "{counted} differences are judged together: each interval is so wide that of 100 comparisons without any \
              difference at most 5 show one (Holm)."
