@@ -325,7 +325,12 @@ fn client(points: &[PointView]) -> Html {
         (0, suspect) => (SUSPECT, suspect),
         (void, _) => (VOID, void),
     };
-    html!("{} {} of {}", badge(word), number.to_string(), all.len().to_string())
+    html!(
+        "{} {} of {}",
+        badge(word),
+        number.to_string(),
+        all.len().to_string()
+    )
 }
 
 /// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.

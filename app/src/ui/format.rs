@@ -46,7 +46,11 @@ pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
         // What is at a step but for the noise of the multiplication stays there.
         let steps = at * scale;
         let near = steps.round();
-        let steps = if (steps - near).abs() < 1e-6 { near } else { round(steps) };
+        let steps = if (steps - near).abs() < 1e-6 {
+            near
+        } else {
+            round(steps)
+        };
         with_decimals(steps / scale, decimals)
     };
     let print = with_decimals(value, decimals);

@@ -213,7 +213,11 @@ impl Column {
     /// Why not, where its requests are worth too few: what each run is worth, taken together, since what runs differ by is not
     /// what requests of a run hang together by.
     fn worth(&self, side: &str, p: f64, sure: f64) -> Result<(), String> {
-        let of = |run: &[f64]| Sample::new(run.to_vec()).estimate(p).map(|(_, worth)| worth);
+        let of = |run: &[f64]| {
+            Sample::new(run.to_vec())
+                .estimate(p)
+                .map(|(_, worth)| worth)
+        };
         let worth = self.by_arrival().filter_map(of).sum();
         self.enough(side, p, sure, worth)
     }

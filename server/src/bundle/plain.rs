@@ -46,8 +46,7 @@ pub fn leave_out(texts: &mut Texts) -> Result<Removed, ExportError> {
     let before = spec.clone();
     let removed = strip_spec(&mut spec);
     let facts = texts.configurations.iter();
-    let facts: Result<Vec<Facts>, ExportError> =
-        facts.map(|it| read("facts", &it.facts)).collect();
+    let facts: Result<Vec<Facts>, ExportError> = facts.map(|it| read("facts", &it.facts)).collect();
     let all_facts = shown_facts(facts?, texts.study.id);
     for (index, configuration) in texts.configurations.iter_mut().enumerate() {
         configuration.facts = written("facts", &all_facts[index])?;

@@ -149,7 +149,12 @@ pub(crate) fn shown_facts(all: Vec<Facts>, study: Uuid) -> Vec<Facts> {
         };
         Some((name, Fact { value, ..fact }))
     };
-    let mut of = |facts: Facts| facts.into_iter().filter_map(|(name, fact)| shown(name, fact)).collect();
+    let mut of = |facts: Facts| {
+        facts
+            .into_iter()
+            .filter_map(|(name, fact)| shown(name, fact))
+            .collect()
+    };
     all.into_iter().map(&mut of).collect()
 }
 
@@ -161,7 +166,9 @@ fn names(all: &[Facts]) -> impl Iterator<Item = &String> {
 /// Whether every configuration tells the same of it.
 fn alike(all: &[Facts], name: &str) -> bool {
     let mut values = all.iter().map(|facts| facts.get(name).map(|it| &it.value));
-    values.next().is_none_or(|first| values.all(|it| it == first))
+    values
+        .next()
+        .is_none_or(|first| values.all(|it| it == first))
 }
 
 /// Values that are not shown, each with a number of its own.
@@ -299,15 +306,33 @@ mod tests {
     use measure::knobs::Source;
 
     fn facts(all: &[(&str, &str)]) -> Facts {
-        let fact = |(name, value): &(&str, &str)| ((*name).to_owned(), Fact { value: (*value).to_owned(), source: Source::Engine });
+        let fact = |(name, value): &(&str, &str)| {
+            (
+                (*name).to_owned(),
+                Fact {
+                    value: (*value).to_owned(),
+                    source: Source::Engine,
+                },
+            )
+        };
         all.iter().map(fact).collect()
     }
 
     #[test]
     fn what_is_hidden_keeps_what_it_differs_by() {
         let all = vec![
-            facts(&[("version", "/opt/a"), ("knob:cmd", "x y"), ("note", "/a"), ("at", "/a")]),
-            facts(&[("version", "/opt/b"), ("knob:cmd", "x y"), ("note", "/b"), ("at", "/a")]),
+            facts(&[
+                ("version", "/opt/a"),
+                ("knob:cmd", "x y"),
+                ("note", "/a"),
+                ("at", "/a"),
+            ]),
+            facts(&[
+                ("version", "/opt/b"),
+                ("knob:cmd", "x y"),
+                ("note", "/b"),
+                ("at", "/a"),
+            ]),
         ];
         let (one, other) = (Uuid::from_u128(0xabc_def), Uuid::from_u128(0x123_456));
         let shown = shown_facts(all.clone(), one);

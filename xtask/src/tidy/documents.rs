@@ -10,17 +10,45 @@ pub fn check(tree: &Tree) -> anyhow::Result<Vec<String>> {
         .texts()
         .filter(|(path, _)| path.extension().is_some_and(|ending| ending == "md"))
     {
-        for target in links(&text) {
-            let file = resolve(path, target);
-            if !tree.root.join(&file).exists() {
-                findings.push(format!(
-                    "{}: links to {target}, which is not there",
-                    path.display()
-                ));
-            }
+        if text.contains("@@") {
+            findings.push(format!(
+                "{}: holds a gap that was to be filled (@@)",
+                path.display()
+            ));
         }
+        let dead = links(&text).filter(|target| !leads_somewhere(tree, path, target));
+        findings.extend(
+            dead.map(|target| format!("{}: links to {target}, which is not there", path.display())),
+        );
     }
     Ok(findings)
+}
+
+/// Whether a file is there, and in a document the heading.
+fn leads_somewhere(tree: &Tree, from: &Path, target: &str) -> bool {
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let file = if file.is_empty() {
+        from.to_path_buf()
+    } else {
+        resolve(from, file)
+    };
+    if heading.is_empty() || file.extension().is_none_or(|ending| ending != "md") {
+        return tree.root.join(&file).exists();
+    }
+    let text = tree.read(&file.display().to_string());
+    text.is_some_and(|text| headings(&text).any(|it| it == heading))
+}
+
+/// The names of a document's headings, as links give them: small letters, hyphens for spaces, no other signs.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    let titles = text.lines().filter_map(|line| line.strip_prefix('#'));
+    titles.map(|title| {
+        let title = title.trim_start_matches('#').trim().to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
 }
 
 /// Each latency and each field of a point's summary stands in docs/metrics.md under its own name.
@@ -80,16 +108,13 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// Targets of `[text](target)` and `![text](target)` inside the project, without what follows `#`.
+/// Targets of `[text](target)` and `![text](target)` inside the project.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text
         .split("](")
         .skip(1)
         .filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
-    let ours = targets.filter(|target| {
-        !target.contains(':') && !target.contains(char::is_whitespace) && !target.starts_with('#')
-    });
-    ours.map(|target| target.split('#').next().unwrap_or_default())
+    targets.filter(|target| !target.contains(':') && !target.contains(char::is_whitespace))
 }
 
 /// Where a link in `document` leads, seen from the root.
@@ -123,9 +148,19 @@ mod tests {
     }
 
     #[test]
+    fn headings_are_named_as_links_name_them() {
+        let text = "# The `goodput` file, format 1\ntext # no\n### At *equal* rate\n";
+        let found: Vec<String> = headings(text).collect();
+        assert_eq!(found, ["the-goodput-file-format-1", "at-equal-rate"]);
+    }
+
+    #[test]
     fn links_of_ours_are_followed_and_others_are_not() {
         let text = "[a](docs/a.md#x) ![p](p.png) [web](https://example.com) [here](#there)";
-        assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md", "p.png"]);
+        assert_eq!(
+            links(text).collect::<Vec<_>>(),
+            ["docs/a.md#x", "p.png", "#there"]
+        );
         assert_eq!(
             resolve(Path::new("docs/guide/x.md"), "../adr/0001.md"),
             Path::new("docs/adr/0001.md")

@@ -184,7 +184,10 @@ fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> Html {
                 cell(
                     difference.as_ref().map(points),
                     // A difference of shares is one of points.
-                    (verdict, words::verdict(verdict).replace("\u{202f}%)", " points)")),
+                    (
+                        verdict,
+                        words::verdict(verdict).replace("\u{202f}%)", " points)"),
+                    ),
                     &detail(difference.as_ref(), None),
                 )
             });

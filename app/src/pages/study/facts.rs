@@ -122,7 +122,9 @@ fn client(study: &StudyView) -> Option<(Word, String, Vec<String>)> {
         ),
         (void, _) => (
             VOID,
-            format!("{void} of {all} cannot be used: what they measured is not the engine's doing alone."),
+            format!(
+                "{void} of {all} cannot be used: what they measured is not the engine's doing alone."
+            ),
         ),
     };
     // The gravest first, each sentence once.
