@@ -11,6 +11,7 @@ mod second; // the verdict that comes second
 pub use foretold::foretold;
 pub use second::by_percentile;
 
+use measure::certificate::Innocence;
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
 use measure::quantile::{Distribution, Estimate};
@@ -211,8 +212,16 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     if let Some(nothing) = failures::nothing_succeeded(view) {
         return vec![nothing];
     }
+    let levels = &view.spec.levels;
+    if !levels.is_empty() && levels.iter().all(|it| !it.is_open()) && baseline.ceiling.is_some() {
+        return [Some(NO_RATE.to_owned()), doubt(view)]
+            .into_iter()
+            .flatten()
+            .collect();
+    }
     let mut sentences = vec![headline(view, baseline, unit)];
     sentences.extend(others.iter().map(|other| moved(baseline, other, unit)));
+    sentences.extend(doubt(view));
     sentences.extend(view.configurations.iter().filter_map(|it| {
         let ended = it.search_ended.as_deref()?;
         Some(format!("{}: {}", capital(&it.spec.name), small(ended)))
@@ -230,6 +239,21 @@ fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> Strin
     } else {
         capital(&finding)
     }
+}
+
+/// Where half of the points or more are not clean, the answer says so itself.
+fn doubt(view: &StudyView) -> Option<String> {
+    let certificates = view.points.iter().filter_map(|it| it.certificate.as_ref());
+    let clean: Vec<bool> = certificates
+        .map(|it| it.innocence == Innocence::Clean)
+        .collect();
+    let doubtful = clean.iter().filter(|clean| !**clean).count();
+    (0 < doubtful && clean.len() <= 2 * doubtful).then(|| {
+        format!(
+            "But {doubtful} of {} may tell of the client or its machine instead.",
+            count(clean.len(), "point")
+        )
+    })
 }
 
 /// What a ceiling says of the promise, as the second half of a sentence.
@@ -261,6 +285,9 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
         ),
     }
 }
+
+/// What a study says that has no rates.
+const NO_RATE: &str = "A closed loop offers no rate of its own, so there is no ceiling: see its latencies and throughput, or compare its configurations.";
 
 /// Why ramps have no ceiling, with the mend.
 const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
@@ -412,6 +439,31 @@ mod tests {
             ),
             "{sentences:?}"
         );
+    }
+
+    #[test]
+    fn a_closed_loop_has_no_ceiling_to_wait_for() {
+        check(
+            |study| study.spec.levels = vec!["c=1".parse().expect("a level")],
+            &[NO_RATE],
+        );
+    }
+
+    #[test]
+    fn doubtful_points_are_said_with_the_answer() {
+        let mut study = fixture::study();
+        assert_eq!(doubt(&study), None);
+        for point in &mut study.points {
+            if let Some(certificate) = &mut point.certificate {
+                certificate.innocence = Innocence::Suspect;
+            }
+        }
+        let said = doubt(&study).expect("said");
+        assert!(
+            said.starts_with("But ") && said.ends_with("its machine instead."),
+            "{said}"
+        );
+        assert!(answer(&study).contains(&said));
     }
 
     #[test]
