@@ -292,3 +292,31 @@ async fn figures_of_another_goodput_can_be_worked_out_anew() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ceilings_of_another_goodput_are_worked_out_anew_as_well() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let view = finished(&studio, small_study()).await?;
+        let store = place.store().await?;
+        let mut loose = Loose::of(&exported(&store, view.id, Scope::Shown).await?)?;
+        forget(&store, view.id).await?;
+        let other = serde_json::json!([{"kind": "none_kept", "hi": 0.5}, null]);
+        loose.manifest["configurations"][0]["ceilings"] = other.clone();
+        opened(&store, &loose.packed()?, &place.data_dir).await?;
+        let ceilings = async |worked| -> anyhow::Result<serde_json::Value> {
+            let scope = (Scope::Everything, worked);
+            let packed = bundle::export(&store, view.id, scope, &place.data_dir).await?;
+            let found = &packed.manifest.configurations[0].ceilings;
+            Ok(serde_json::from_str(
+                found.as_ref().context("ceilings")?.get(),
+            )?)
+        };
+        assert_eq!(ceilings(Worked::Then).await?, other);
+        let found = &view.configurations[0];
+        let expected = serde_json::to_value((found.ceiling, found.ceiling_by_percentile))?;
+        assert_eq!(ceilings(Worked::Anew).await?, expected);
+        Ok(())
+    })
+    .await;
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use measure::study::StudySpec;
 use uuid::Uuid;
 
-use super::anew::work_out;
+use super::anew::{ceilings, work_out};
 use super::manifest::{FORMAT, Figures, Kind, Manifest, Scope, VERSION};
 use super::rows::{self, raw};
 use super::spool::{Spool, SpoolError};
@@ -100,20 +100,19 @@ pub async fn export(
         Worked::Then => None,
         Worked::Anew => Some(Arc::new(spec_of(&texts.study)?)),
     };
-    for point in texts.points.clone().into_iter().filter(is_finished) {
+    for point in texts.points.iter_mut().filter(|it| is_finished(it)) {
         let data = store.point_data(point.id).await?;
         let data = data.ok_or_else(|| unreadable("a finished point has no data"))?;
-        let spec = spec.clone();
+        let (spec, mut own) = (spec.clone(), point.clone());
         let kept = off_thread(move || {
-            keep_point(
-                &mut spool,
-                &point,
-                data,
-                (removed.as_ref(), spec.as_deref()),
-            )?;
-            Ok((spool, removed))
+            let how = (removed.as_ref(), spec.as_deref());
+            keep_point(&mut spool, &mut own, data, how)?;
+            Ok((spool, removed, own))
         });
-        (spool, removed) = kept.await?;
+        (spool, removed, *point) = kept.await?;
+    }
+    if let Some(spec) = &spec {
+        anew_ceilings(spec, &mut texts)?;
     }
     let folder = folder.to_owned();
     off_thread(move || {
@@ -164,7 +163,7 @@ impl Texts {
 
 fn keep_point(
     spool: &mut Spool,
-    point: &PointText,
+    point: &mut PointText,
     mut data: PointData,
     (removed, anew): (Option<&Removed>, Option<&StudySpec>),
 ) -> Result<(), ExportError> {
@@ -183,6 +182,8 @@ fn keep_point(
     };
     if let Some(spec) = anew {
         work_anew(spec, point, &mut data, &mut figures)?;
+        point.summary = Some(figures.summary.get().to_owned());
+        point.judgement = Some(figures.judgement.get().to_owned());
     }
     let figures = serde_json::to_vec(&figures).map_err(|cause| unreadable(cause.to_string()))?;
     let PointData {
@@ -200,6 +201,16 @@ fn keep_point(
         (Kind::Metrics, metrics),
     ] {
         keep(spool, kind, ordinal, bytes)?;
+    }
+    Ok(())
+}
+
+/// Puts the ceilings of the points as they now are in place of those that are stored for lists.
+fn anew_ceilings(spec: &StudySpec, texts: &mut Texts) -> Result<(), ExportError> {
+    for configuration in &mut texts.configurations {
+        let found = ceilings(spec, &texts.points, configuration.ordinal);
+        let found = found.map_err(|cause| unreadable(cause.to_string()))?;
+        configuration.ceilings = found.or(configuration.ceilings.take());
     }
     Ok(())
 }
