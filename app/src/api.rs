@@ -76,13 +76,17 @@ async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> 
     Ok(diagnosis.unwrap_or_default() + &evidence + &rules)
 }
 
-/// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.
+/// What stands below the points of a study's page: its line on earlier runs, and its capacity panel; nothing where the study cannot be
+/// read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
 async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<String> {
+    // The panel stands without it.
+    let history = studio.history(OWNER, study, None).await;
+    let history = history.map_or_else(|_| String::new(), |it| crate::history::panel(&it));
     let study = studio.study(OWNER, study).await?;
     let pairs = query.chunks_exact(2);
     let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();
-    Ok(crate::capacity::panel(&study, &pairs))
+    Ok(history + &crate::capacity::panel(&study, &pairs))
 }
 
 /// A study with each start of its engines.

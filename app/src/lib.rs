@@ -26,6 +26,8 @@ pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
 #[cfg(test)]
 mod fixture; // a made-up study for tests
+#[cfg(feature = "ssr")]
+pub mod history; // earlier runs of the same, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js

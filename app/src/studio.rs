@@ -24,6 +24,8 @@ use uuid::Uuid;
 
 #[cfg(feature = "ssr")]
 use crate::diagnosis::DiagnosisView;
+#[cfg(feature = "ssr")]
+use crate::history::HistoryView;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -674,6 +676,14 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError>;
+    /// A study against earlier runs of the same; `allowed` is the share by which it may be worse.
+    #[cfg(feature = "ssr")]
+    async fn history(
+        &self,
+        actor: &Actor,
+        study: Uuid,
+        allowed: Option<f64>,
+    ) -> Result<HistoryView, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -150,6 +150,18 @@ pub fn noise(entries: &[Entry]) -> Option<Noise> {
 /// (1 in 100 does by chance, half of them on the worse side). With `allowed`, the share by which it may be worse, it passes only
 /// where it surely is no worse than that, and fails where it surely is worse and by more than that.
 pub fn judge(before: &[Entry], new: Entry, figure: Figure, allowed: Option<f64>) -> Regression {
+    judge_among(before, new, figure, allowed, 1)
+}
+
+/// The same for one of so many figures that are judged `together`: each asks for one in a hundred over their number (Bonferroni).
+/// docs/comparing.md says how often any of them fails without a change.
+pub fn judge_among(
+    before: &[Entry],
+    new: Entry,
+    figure: Figure,
+    allowed: Option<f64>,
+    together: usize,
+) -> Regression {
     let current = current(before);
     let runs = current.len() as u32;
     let Some(band) = band(&current).filter(|_| 0.0 < new.value) else {
@@ -160,7 +172,7 @@ pub fn judge(before: &[Entry], new: Entry, figure: Figure, allowed: Option<f64>)
             improved: false,
         };
     };
-    let change = band.change(new);
+    let change = band.change(new, together);
     // How much worse, with its ends in that order.
     let (worse, least, most) = match figure {
         Figure::Latency(..) => (change.relative, change.lo, change.hi),

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod datasets;
 pub mod engines;
 pub mod events;
+pub mod history;
 pub mod managed;
 pub mod points;
 pub mod schema; // what stands in the document
@@ -54,6 +55,7 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(studies::resume))
         .routes(routes!(studies::proceed))
         .routes(routes!(studies::capacity))
+        .routes(routes!(history::history))
         .routes(routes!(events::events))
         .routes(routes!(points::scores))
         .routes(routes!(points::records))

@@ -1,10 +1,11 @@
-//! The command line: `goodput serve | sim | bench | calibrate | demo | export | import | secret | token`.
+//! The command line: `goodput serve | sim | bench | calibrate | check | demo | export | import | secret | token`.
 //!
 //! [`run`] reads arguments, calls one command and turns its end into an exit status. Commands print results on standard
 //! output, and what people should know besides on standard error.
 
 mod bench; // one point, without a studio
 mod calibrate; // how much load this host can make
+mod check; // a study against earlier runs of the same
 mod demo; // a studio with a study in it
 mod export; // a study as one file
 mod guard; // between a studio and an engine
@@ -50,6 +51,8 @@ enum Command {
     Bench(Box<bench::BenchArgs>),
     /// Measure how much load this host can make before its client becomes part of what is measured
     Calibrate(calibrate::CalibrateArgs),
+    /// Hold a study against earlier runs of the same; the exit status says what came of it
+    Check(check::CheckArgs),
     /// Start a studio, run the goodput exercise in it on a simulated engine, and print what came out
     Demo(demo::DemoArgs),
     /// Start a simulated engine
@@ -133,6 +136,7 @@ fn start(command: Command) -> Ended {
             Command::Serve(args) => serve::serve(args).await,
             Command::Bench(args) => bench::bench(*args).await,
             Command::Calibrate(args) => calibrate::calibrate(args).await,
+            Command::Check(args) => check::check(args).await,
             Command::Demo(args) => demo::demo(args).await,
             Command::Export(args) => export::export_study(args).await,
             Command::Guard(args) => guard::stand(&args),

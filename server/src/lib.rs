@@ -31,4 +31,4 @@ pub mod serving; // a studio that listens
 pub mod shared; // raw data of a shared study
 
 // The command line.
-pub mod cli; // goodput serve | sim | bench | calibrate | demo | export | import | secret | token
+pub mod cli; // goodput serve | sim | bench | calibrate | check | demo | export | import | secret | token

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use app::drawn::engines::document;
+use app::drawn::document::{self, Drawn};
+use app::drawn::engines;
 use app::studio::{Actor, Studio};
 use app::{App, Origin, shell};
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
@@ -17,12 +18,15 @@ use leptos::nonce::use_nonce;
 use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
+use serde::Deserialize;
 
 use crate::auth::Who;
 use crate::error::ApiError;
 use crate::guard::headers::page_policy;
 use crate::guard::{Caller, refuse};
 use crate::routes::Edge;
+use crate::studio::history::read_allowed;
+use crate::studio::missing;
 
 /// Pages and server functions; whatever is no address of ours gets the page that says so.
 pub fn router(edge: &Edge) -> Router<Edge> {
@@ -39,10 +43,48 @@ pub fn router(edge: &Edge) -> Router<Edge> {
 /// Which engines there are.
 pub async fn engines(State(edge): State<Edge>, _: Who) -> Result<Response, ApiError> {
     let engines = edge.studio.engine_sheets(&Actor::Owner).await?;
+    Ok(drawn(|nonce| {
+        engines::document(&engines, edge.site.assets(), nonce)
+    }))
+}
+
+/// A study against earlier runs of the same.
+pub async fn history(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(study): Path<String>,
+    Query(asked): Query<Allow>,
+) -> Response {
+    let view = async {
+        let study = study.parse().map_err(|_| missing("study"))?;
+        let allowed = read_allowed(&asked.allow)?;
+        edge.studio.history(&actor, study, allowed).await
+    };
+    match view.await {
+        Ok(view) => drawn(|nonce| {
+            let page = Drawn {
+                title: format!("History of {}", view.name),
+                is_engines: false,
+                body: app::history::page(&view),
+            };
+            document::document(&page, edge.site.assets(), nonce)
+        }),
+        Err(error) => refuse("/studies/history", error.into()),
+    }
+}
+
+/// How much worse is allowed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Allow {
+    allow: String,
+}
+
+/// A page that is drawn whole, with the policy of its one script.
+fn drawn(page: impl FnOnce(&str) -> String) -> Response {
     let nonce = uuid::Uuid::now_v7().simple().to_string();
-    let page = document(&engines, edge.site.assets(), &nonce);
     let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
-    Ok((policy, Html(page)).into_response())
+    (policy, Html(page(&nonce))).into_response()
 }
 
 /// What pages and server functions find in their context.

@@ -2,6 +2,7 @@
 //! supervisor. Each method checks, calls, and says what went wrong in the words of the person who asked.
 
 pub(crate) mod added; // was it added on purpose
+mod asked; // what a study asked, as facts
 mod bundles; // studies as files
 pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
@@ -11,6 +12,7 @@ mod diagnosis; // why a point is slow
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
+pub(crate) mod history; // earlier runs of the same
 pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
@@ -25,6 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::diagnosis::DiagnosisView;
+use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
     ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
@@ -176,6 +179,15 @@ impl Studio for LocalStudio {
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError> {
         self.diagnosis_of(point).await
+    }
+
+    async fn history(
+        &self,
+        _: &Actor,
+        study: Uuid,
+        allowed: Option<f64>,
+    ) -> Result<HistoryView, StudioError> {
+        history::history(&self.store, study, allowed).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -35,7 +35,7 @@ fn every_operation_has_a_name_of_its_own() {
 
 /// What is sent fits the documented shape, and nothing is lost in it.
 #[track_caller]
-fn fits<T: serde::de::DeserializeOwned + serde::Serialize>(sent: &Value) {
+pub fn fits<T: serde::de::DeserializeOwned + serde::Serialize>(sent: &Value) {
     let read: T =
         serde_json::from_value(sent.clone()).unwrap_or_else(|error| panic!("{error}: {sent:#}"));
     assert_eq!(&serde_json::to_value(read).expect("json"), sent);

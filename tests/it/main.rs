@@ -9,6 +9,7 @@ mod bundle; // studies as files
 mod cli; // the rest of the command line
 mod evidence; // what is seen beside a point
 mod fields; // what requests say
+mod history; // earlier runs of the same
 mod honesty; // every failure is told, and told rightly
 mod launch; // engines as processes
 mod managed; // studies on engines that the studio starts

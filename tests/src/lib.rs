@@ -8,3 +8,4 @@ pub mod edge; // a studio behind its edge
 pub mod large; // finished studies of any size
 pub mod process; // the real binary
 pub mod samples; // small studies and records
+pub mod series; // runs of the same, day after day

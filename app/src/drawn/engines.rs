@@ -1,23 +1,24 @@
 //! Which engines there are, how they are reached or started, and which knobs they have. Keys stand here by reference.
 
+use super::document::Drawn;
 use crate::Assets;
 use crate::studio::{EngineSheet, Engines, KnobRow, LaunchSheet};
 use crate::ui::badge::INSECURE;
 use crate::ui::html::{Html, badge, heads, html, table};
-use crate::ui::theme::theme_script;
 use crate::words;
 
-/// The whole document. Nothing in it is to be pressed but links and what is folded, so no module is loaded.
+/// The whole document.
 pub fn document(engines: &Engines, assets: &Assets, nonce: &str) -> String {
-    html!(
-        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>Engines · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines" aria-current="page">Engines</a></nav></header><main id="main" tabindex="-1"><article class="page narrow">{}</article></main></body></html>"##,
-        assets.favicon,
-        assets.css,
-        nonce,
-        Html::script(theme_script()),
+    let body = html!(
+        r#"<article class="page narrow">{}</article>"#,
         page(engines)
-    )
-    .into_string()
+    );
+    let page = Drawn {
+        title: "Engines".to_owned(),
+        is_engines: true,
+        body,
+    };
+    super::document::document(&page, assets, nonce)
 }
 
 fn page(engines: &Engines) -> Html {

@@ -1,11 +1,12 @@
 //! How far runs of the same lie apart.
 
 use crate::compare::student::from_normal;
+use crate::quantile::normal_quantile;
 
 use super::{Change, Entry, FEWEST};
 
-/// The normal deviate of 1 % on both sides together: one run in a hundred of the same lies outside.
-const OUTSIDE: f64 = 2.575_829_303_548_900_4;
+/// One run in a hundred of the same lies outside, on both sides together.
+const OUTSIDE: f64 = 0.01;
 /// The normal deviate of 80 %.
 const SEEN: f64 = 0.841_621_233_572_914_3;
 /// Makes the median distance from the median a standard deviation, for a normal distribution.
@@ -54,12 +55,15 @@ pub fn band(entries: &[Entry]) -> Option<Band> {
 
 impl Band {
     /// A new run against the band: the prediction interval of one more run, which is `t * s * sqrt(1 + 1 / n)` wide each way; a
-    /// run of fewer requests counts with its own error where that is larger than s.
-    pub fn change(&self, new: Entry) -> Change {
+    /// run of fewer requests counts with its own error where that is larger than s. Of so many judged `together` one in a hundred
+    /// times any lies outside.
+    pub fn change(&self, new: Entry, together: usize) -> Change {
         let value = new.value.ln() - self.centre;
         let variance =
             self.deviation.powi(2) / (self.freedom + 1.0) + self.deviation.max(new.error).powi(2);
-        let (error, wide) = (variance.sqrt(), from_normal(OUTSIDE, self.freedom));
+        let outside = OUTSIDE / together.max(1) as f64;
+        let deviate = normal_quantile(1.0 - outside / 2.0);
+        let (error, wide) = (variance.sqrt(), from_normal(deviate, self.freedom));
         Change {
             relative: value.exp_m1(),
             lo: (value - wide * error).exp_m1(),

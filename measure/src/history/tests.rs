@@ -200,3 +200,28 @@ fn a_long_history_is_bounded() {
     assert!(current(&long).len() <= MOST);
     assert_eq!(current(&[]), []);
 }
+
+#[test]
+fn figures_judged_together_seldom_fail_where_nothing_changed() {
+    const FIGURES: u64 = 12;
+    let failed = |together| {
+        count(300, |study| {
+            (0..FIGURES).any(|figure| {
+                let all = runs(&[(21, 1.0)], 0.03, study * FIGURES + figure);
+                let (new, before) = all.split_last().expect("runs");
+                judge_among(before, *new, LESS, None, together).outcome == Outcome::Fail
+            })
+        })
+    };
+    let (alone, together) = (failed(1), failed(FIGURES as usize));
+    // Half of one in a hundred lie on the worse side; runs that stand aside and false changes add as many.
+    assert!(together <= 9, "{together} of 300");
+    assert!(2 * together < alone, "{alone} where each is judged alone");
+    let before = runs(&[(10, 1.0)], 0.03, 1);
+    let seen = |together| {
+        let judged = judge_among(&before, entry(1.0, 20), LESS, None, together);
+        judged.change.expect("a baseline").smallest_seen
+    };
+    assert_eq!(seen(0), seen(1));
+    assert!(seen(1) < seen(12) && seen(12) < 3.0 * seen(1));
+}

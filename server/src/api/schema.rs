@@ -27,6 +27,7 @@ mod capacity; // from ceilings to machines
 mod compare; // configurations side by side
 mod evidence; // what was seen beside a point
 mod files; // what workloads name
+mod history; // earlier runs of the same
 mod managed; // engines that the studio starts itself
 mod workload; // what requests ask
 
@@ -34,6 +35,7 @@ pub use capacity::*;
 pub use compare::*;
 pub use evidence::*;
 pub use files::*;
+pub use history::*;
 pub use managed::*;
 pub use workload::*;
 

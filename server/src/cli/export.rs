@@ -70,8 +70,8 @@ pub(super) async fn open(config: &StoreConfig) -> Result<Store, Failure> {
     store.map_err(|error| Failure::new(FAILED, error))
 }
 
-/// Nothing is exported from a studio that is made for it.
-fn check_there(config: &StoreConfig) -> Result<(), Failure> {
+/// Nothing is read from a studio that is made for it.
+pub(super) fn check_there(config: &StoreConfig) -> Result<(), Failure> {
     let missing = match &config.database {
         Database::Sqlite(file) => !file.is_file(),
         Database::Postgres(_) => false,
@@ -87,7 +87,7 @@ fn check_there(config: &StoreConfig) -> Result<(), Failure> {
 }
 
 /// A study by its id, by an address that has it, or by its name.
-async fn find(store: &Store, study: &str) -> Result<Uuid, Failure> {
+pub(super) async fn find(store: &Store, study: &str) -> Result<Uuid, Failure> {
     let parts = study.split(['/', '?', '#']);
     if let Some(id) = parts.filter_map(|part| part.parse().ok()).next() {
         return Ok(id);

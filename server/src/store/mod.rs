@@ -12,6 +12,7 @@ mod open; // pools, migrations
 mod points; // points under load and their data
 mod queue; // who may measure which engine
 mod rows; // between columns and types
+mod runs; // earlier runs of the same
 mod shares; // links
 mod starts; // engines that the studio started
 mod studies; // studies as people see them
@@ -24,6 +25,7 @@ pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
 pub use queue::{AddPoint, Claimed, EndStudy};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
+pub use runs::{KeptRun, SameRun};
 pub use starts::{EndStart, FailPoint, StoredStart};
 pub use studies::{NewStudy, StudyChange};
 

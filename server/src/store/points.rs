@@ -187,6 +187,8 @@ impl Store {
     pub async fn record_facts(&self, change: &FactsChange<'_>) -> Result<u64, StoreError> {
         const FACTS: &str = "UPDATE configurations SET facts = $3, cache_cold = $4 WHERE study = $1 AND ordinal = $2";
         const NAMED: &str = "UPDATE studies SET engine = $2, search = $3 WHERE id = $1";
+        // Its runs are runs of something else now.
+        const RUNS: &str = "UPDATE studies SET runs_by = 0 WHERE id = $1";
         let FactsChange {
             study,
             configuration,
@@ -204,6 +206,7 @@ impl Store {
                 .bind(cache_cold)
                 .execute(&mut *tx)
                 .await?;
+            sqlx::query(RUNS).bind(study).execute(&mut *tx).await?;
             if let Some((engine, search)) = named {
                 sqlx::query(NAMED)
                     .bind(study)

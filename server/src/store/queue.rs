@@ -149,7 +149,7 @@ impl Store {
     /// Ends a running or waiting study and gives its engines back. Points under load become interrupted.
     /// The numbers of its events; `None` when it did not run.
     pub async fn end_study(&self, end: &EndStudy<'_>) -> Result<Option<Vec<u64>>, StoreError> {
-        const END: &str = "UPDATE studies SET state = $2, problem = $3, stop_requested = FALSE WHERE id = $1 AND state IN ('running', 'waiting')";
+        const END: &str = "UPDATE studies SET state = $2, problem = $3, stop_requested = FALSE, runs_by = 0 WHERE id = $1 AND state IN ('running', 'waiting')";
         const POINTS: &str = "UPDATE points SET state = 'interrupted', started_ms = NULL WHERE study = $1 AND state = 'running'";
         let EndStudy {
             study,

@@ -4,15 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use app::studio::{CompareView, ComparedConfiguration, PointView, StudioError};
-use measure::knobs::{Comparability, Fact, Facts, Source, comparability};
+use measure::knobs::{Comparability, Facts, comparability};
 use measure::score::{self, Score};
 use measure::slo::{Slo, judge};
 use measure::study::StudySpec;
 use uuid::Uuid;
 
+mod noise; // what earlier runs differ by
 mod pairs; // each candidate against the baseline
 mod said; // what was found, in words
 
+use super::asked::{asked, cache};
+use super::history::{Known, of_side};
 use super::views::{Model, ceilings, point_view};
 use super::{internal, invalid, missing};
 use crate::store::Store;
@@ -25,6 +28,8 @@ struct Side {
     view: ComparedConfiguration,
     spec: StudySpec,
     scores: HashMap<Uuid, Vec<Score>>,
+    /// What is known of the noise between its runs.
+    noise: Vec<Known>,
 }
 
 /// The compare page; the first configuration is the baseline.
@@ -51,9 +56,35 @@ pub(crate) async fn compare(
     for id in ids {
         sides.push(side(store, *id, &mut models).await?);
     }
+    learn(store, &mut sides, &models).await?;
     let slo = slo.unwrap_or_else(|| sides[0].spec.slo.clone());
     let made = tokio::task::spawn_blocking(move || page(sides, slo)).await;
     made.map_err(internal)
+}
+
+/// Lets each side know what its earlier runs differ by. Runs that are compared, and later ones, are not among them: the page says
+/// the same for ever.
+async fn learn(
+    store: &Store,
+    sides: &mut [Side],
+    models: &HashMap<Uuid, Arc<Model>>,
+) -> Result<(), StudioError> {
+    let studies: Vec<Uuid> = models.keys().copied().collect();
+    let points = sides.iter().flat_map(|side| &side.view.points);
+    let latest = points.filter_map(|point| point.started_ms).max();
+    let before_ms = latest.unwrap_or_default();
+    for side in sides {
+        let Some(model) = models.get(&side.view.study) else {
+            continue;
+        };
+        let id = side.view.configuration.id;
+        let stored = model.configurations.iter().find(|it| it.id == id);
+        if let Some(stored) = stored {
+            let known = of_side(store, (model, stored), (&studies, before_ms)).await;
+            side.noise = known.map_err(internal)?;
+        }
+    }
+    Ok(())
 }
 
 async fn side(
@@ -99,6 +130,7 @@ async fn side(
         view,
         spec: model.study.spec.clone(),
         scores,
+        noise: Vec::new(),
     })
 }
 
@@ -147,54 +179,8 @@ impl Side {
 
     /// Everything that could make its curve differ: what is known of the engine, and what the study asked of it.
     fn facts(&self) -> Facts {
-        let StudySpec {
-            workload,
-            arrival,
-            length,
-            warmup,
-            seed,
-            idle_timeout_ms,
-            drain_ms,
-            ramp_in_ms,
-            ..
-        } = &self.spec;
         let mut facts = self.view.configuration.facts.clone();
-        let asked = [
-            (
-                "workload",
-                format!(
-                    "{workload} ({})",
-                    serde_json::to_string(workload).unwrap_or_default()
-                ),
-            ),
-            (
-                "arrival",
-                serde_json::to_string(arrival).unwrap_or_default(),
-            ),
-            ("seed", seed.0.to_string()),
-            ("warm-up requests", warmup.to_string()),
-            ("ramp-in", format!("{ramp_in_ms} ms")),
-            (
-                "requests a point",
-                format!(
-                    "{} to {} in {} s",
-                    length.min_requests, length.max_requests, length.seconds
-                ),
-            ),
-            (
-                "time limits",
-                format!("idle {idle_timeout_ms} ms, drain {drain_ms} ms"),
-            ),
-        ];
-        facts.extend(asked.map(|(name, value)| {
-            (
-                name.to_owned(),
-                Fact {
-                    value,
-                    source: Source::Engine,
-                },
-            )
-        }));
+        facts.extend(asked(&self.spec));
         facts
     }
 }
@@ -204,14 +190,8 @@ fn comparability_of(baseline: &Side, candidate: &Side) -> Comparability {
     let (mut one, mut other) = (baseline.facts(), candidate.facts());
     let cold = |side: &Side| side.view.configuration.cache_cold;
     if let (Some(cold_one), Some(cold_other)) = (cold(baseline), cold(candidate)) {
-        for (facts, cold) in [(&mut one, cold_one), (&mut other, cold_other)] {
-            let value = if cold { "yes" } else { "no" }.to_owned();
-            let fact = Fact {
-                value,
-                source: Source::Engine,
-            };
-            facts.insert("cache reset before each point".into(), fact);
-        }
+        one.extend([cache(cold_one)]);
+        other.extend([cache(cold_other)]);
     }
     comparability(&one, &other)
 }

@@ -8,6 +8,7 @@ use url::Url;
 use uuid::Uuid;
 
 use super::LocalStudio;
+use super::history::catch_up_or_log;
 use super::launch::DATASETS;
 use crate::live::LiveHub;
 use crate::registry::Registry;
@@ -89,7 +90,11 @@ impl LocalStudio {
         self.supervisor
             .start()
             .await
-            .map_err(|cause| OpenError::Store { cause })
+            .map_err(|cause| OpenError::Store { cause })?;
+        // Studies of an older program, and of whoever went away right after an end.
+        let store = self.store.clone();
+        tokio::spawn(async move { catch_up_or_log(&store).await });
+        Ok(())
     }
 
     /// Ends what runs (it can be resumed) and closes the database.

@@ -20,6 +20,7 @@ use super::{Parts, Supervisor};
 use crate::store::{FailPoint, StoreError};
 use crate::studio::added::check_added;
 use crate::studio::engines::sentence;
+use crate::studio::history::catch_up_or_log;
 use crate::studio::views::Model;
 
 /// So often a running study says that it does.
@@ -122,6 +123,7 @@ pub(super) async fn run(supervisor: &Supervisor, study: Uuid, control: Arc<Contr
     let (state, problem) = run.ending(outcome);
     let ending = Ending::of(&mut run.model, state, problem);
     keep(supervisor, ending, &run.control).await;
+    catch_up_or_log(&parts.store).await;
 }
 
 impl Run<'_> {

@@ -56,7 +56,7 @@ async fn pages(studio: &StudioProcess) -> anyhow::Result<Vec<String>> {
     Ok(paths.map(|path| format!("{}/{path}", studio.url)).to_vec())
 }
 
-async fn check(browser: &Browser, theme: &str, page: &str) -> anyhow::Result<()> {
+pub async fn check(browser: &Browser, theme: &str, page: &str) -> anyhow::Result<()> {
     let media = serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
     browser
         .driver

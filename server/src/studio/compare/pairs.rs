@@ -10,7 +10,7 @@ use measure::summary::Capacity;
 use measure::units::Level;
 
 use super::said::said;
-use super::{Side, comparability_of};
+use super::{Side, comparability_of, noise};
 
 /// Facts that say what was asked: where one of them differs, sessions of one number are not the same.
 const ASKED: [&str; 4] = ["workload", "arrival", "seed", "data set"];
@@ -24,15 +24,16 @@ pub(super) fn pairs(sides: &[Side], slo: &Slo) -> Vec<PairComparison> {
         .iter()
         .map(|candidate| comparability_of(baseline, candidate))
         .collect();
-    let against = candidates
-        .iter()
-        .zip(&differing)
-        .map(|(candidate, comparability)| Against {
+    let against = candidates.iter().zip(&differing);
+    let against = against.map(|(candidate, comparability)| {
+        let levels = levels(baseline, candidate);
+        Against {
             comparability,
             alike: are_alike(baseline, comparability),
-            levels: levels(baseline, candidate),
-            noise: Vec::new(),
-        });
+            noise: noise::of_pair(baseline, candidate, &levels),
+            levels,
+        }
+    });
     let pooled = compare_all(&against.collect::<Vec<_>>(), slo);
     let found = candidates.iter().zip(differing).zip(pooled);
     found
@@ -60,7 +61,12 @@ fn pair(
         candidate: index,
         ceilings: ceilings(one.ceiling, other.ceiling),
         ceilings_by_percentile: ceilings(one.ceiling_by_percentile, other.ceiling_by_percentile),
-        said: if judged { said(&pooled) } else { Vec::new() },
+        said: if judged {
+            let noise = noise::sentence(baseline, candidate);
+            said(&pooled).into_iter().chain(noise).collect()
+        } else {
+            Vec::new()
+        },
         latencies: pooled.latencies,
         attainment: pooled.attainment,
         along: pooled.along,

@@ -1,0 +1,30 @@
+//! A document that the server draws whole: nothing in it is to be pressed but links, forms and what is folded, so no module is loaded.
+
+use crate::Assets;
+use crate::ui::html::{Html, html};
+use crate::ui::theme::theme_script;
+
+/// A page's title and what stands in it.
+pub struct Drawn {
+    /// Without the product's name.
+    pub title: String,
+    /// It is the page of engines.
+    pub is_engines: bool,
+    /// What stands in `main`.
+    pub body: Html,
+}
+
+/// The whole document. `nonce` is that of its content security policy.
+pub fn document(page: &Drawn, assets: &Assets, nonce: &str) -> String {
+    html!(
+        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{} · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines"{}>Engines</a></nav></header><main id="main" tabindex="-1">{}</main></body></html>"##,
+        page.title,
+        assets.favicon,
+        assets.css,
+        nonce,
+        Html::script(theme_script()),
+        page.is_engines.then(|| Html::literal(r#" aria-current="page""#)),
+        page.body
+    )
+    .into_string()
+}

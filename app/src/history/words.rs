@@ -1,0 +1,108 @@
+//! A history in words: the same on the page and on the command line.
+
+use measure::history::Change;
+use measure::slo::Metric;
+use measure::units::{Level, Nanos};
+
+use super::{FigureHistory, HistoryView, Outcome, PointHistory};
+use crate::chart::level_words;
+use crate::ui::format;
+use crate::words::{self, count, metric_name, signed_percent};
+
+/// `TTFT p50`, or `ceiling`.
+pub fn figure_name(figure: &FigureHistory) -> String {
+    match (figure.metric, figure.percentile) {
+        (Some(metric), Some(percentile)) => format!("{} p{percentile}", metric_name(metric)),
+        _ => "ceiling".to_owned(),
+    }
+}
+
+/// An operating point: `8.00 req/s`, or `the whole curve`.
+pub fn place(level: Option<Level>, unit: &str) -> String {
+    level.map_or_else(
+        || "the whole curve".to_owned(),
+        |level| level_words(level, unit),
+    )
+}
+
+/// A figure's value with its unit.
+pub fn value(metric: Option<Metric>, value: f64, unit: &str) -> String {
+    match metric {
+        Some(_) => Nanos(value.max(0.0).round() as u64).to_string(),
+        None => format!("{} {unit}", format::number(value)),
+    }
+}
+
+/// What came of a figure, as the second half of a sentence.
+pub fn told(figure: &FigureHistory) -> String {
+    let why = figure.why.as_deref().unwrap_or_default();
+    let Some(change) = figure.change else {
+        return format!("{}: {why}", figure.outcome.word());
+    };
+    let by = format!(
+        "{} ({} to {}) against {}",
+        signed_percent(change.relative),
+        signed_percent(change.lo).trim_end_matches("\u{202f}%"),
+        signed_percent(change.hi).trim_end_matches("\u{202f}%"),
+        count(figure.counted as usize, "run"),
+    );
+    match figure.outcome {
+        Outcome::Indeterminate => format!("indeterminate: {by}; {why}"),
+        Outcome::Pass if figure.improved => format!("pass, and better: {by}"),
+        Outcome::Pass => format!("pass: {by}; {} would have been seen", seen(figure, &change)),
+        outcome => format!("{}: {by}", outcome.word()),
+    }
+}
+
+/// The smallest change for the worse that would have been seen: `8 % more`, or `3.2 times as much`; of a ceiling, less.
+pub(super) fn seen(figure: &FigureHistory, change: &Change) -> String {
+    match (figure.metric, change.smallest_seen) {
+        (None, seen) => format!("{} less", format::percent(seen / (1.0 + seen))),
+        (Some(_), seen) if seen < 1.0 => format!("{} more", format::percent(seen)),
+        (Some(_), seen) => format!("{} times as much", format::number(1.0 + seen)),
+    }
+}
+
+/// The first line: what came of the whole study.
+pub fn sentence(view: &HistoryView) -> String {
+    let judged = || {
+        let points = view.configurations.iter().flat_map(|it| &it.points);
+        points.filter(|it| it.outcome != Outcome::LeftOut)
+    };
+    let (all, of) = (judged().count(), |outcome: Outcome| {
+        judged().filter(|it| it.outcome == outcome).count()
+    });
+    let (failed, open) = (of(Outcome::Fail), of(Outcome::Indeterminate));
+    let places = count(all, "operating point");
+    let measure = match view.allowed {
+        Some(allowed) => format!("than the {} that were allowed", format::percent(allowed)),
+        None => "than runs of the same are".to_owned(),
+    };
+    match view.outcome {
+        Outcome::Fail => format!("Fail: worse {measure} at {failed} of {places}."),
+        Outcome::Pass => format!("Pass: no worse {measure} at {places}."),
+        Outcome::Indeterminate if all == 0 => {
+            "Indeterminate: there is nothing to judge.".to_owned()
+        }
+        _ => format!(
+            "Indeterminate: cannot tell at {open} of {places}. {}",
+            most_runs(view)
+        ),
+    }
+}
+
+/// How many runs there are, where that is what lacks.
+fn most_runs(view: &HistoryView) -> String {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    let open = points.filter(|it| it.outcome == Outcome::Indeterminate);
+    let why = open.flat_map(reasons).next();
+    why.map(|why| format!("{}.", words::capital(why)))
+        .unwrap_or_default()
+}
+
+fn reasons(point: &PointHistory) -> impl Iterator<Item = &str> {
+    let open = point.figures.iter();
+    let open = open.filter(|it| it.outcome == Outcome::Indeterminate);
+    let left = point.figures.iter();
+    open.chain(left).filter_map(|it| it.why.as_deref())
+}
