@@ -36,6 +36,7 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
         "/engines".to_owned(),
         format!("/studies/new?from={id}"),
         format!("/studies/{id}"),
+        format!("/studies/{id}/history"),
         format!("/studies/{id}/points/{}", study.points[0].id),
         format!("/compare?{}", ids.collect::<Vec<_>>().join("&")),
         share["path"].as_str().unwrap_or_default().to_owned(),
