@@ -8,7 +8,7 @@ const CLASSES: usize = 256;
 const TIMES: f64 = 4.0;
 const LEAST: f64 = 0.2;
 /// Coarser looks at the memory count where they find so many times that of finer ones.
-const FARTHER: [f64; 2] = [2.0, 2.0];
+const FARTHER: [f64; 2] = [2.5, 2.5];
 /// By how many standard errors of its own the memory is lengthened before it is shortened by the reach: that of a sample
 /// worth m is known to about one part in the root of m.
 const NOISE: f64 = 2.0;

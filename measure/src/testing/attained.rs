@@ -125,25 +125,31 @@ fn full(process: Process) {
 #[test]
 #[ignore = "the full count, by cargo xtask bench --statistics"]
 fn statistics_attainment_autoregressions() {
-    [0.0, 0.5, 0.9].map(|phi| full(Process::Autoregressive(phi)));
+    [0.0, 0.5, 0.9]
+        .map(Process::Autoregressive)
+        .into_iter()
+        .for_each(full);
 }
 
 #[test]
 #[ignore = "the full count, by cargo xtask bench --statistics"]
 fn statistics_attainment_one_by_one() {
-    LOADS.map(|load| full(Process::OneByOne(load)));
+    LOADS.map(Process::OneByOne).into_iter().for_each(full);
 }
 
 #[test]
 #[ignore = "the full count, by cargo xtask bench --statistics"]
 fn statistics_attainment_slots() {
-    LOADS.map(|load| full(Process::Slots(4, load)));
+    LOADS
+        .map(|load| Process::Slots(4, load))
+        .into_iter()
+        .for_each(full);
 }
 
 #[test]
 #[ignore = "the full count, by cargo xtask bench --statistics"]
 fn statistics_attainment_batches() {
-    LOADS.map(|load| full(Process::Batches(load)));
+    LOADS.map(Process::Batches).into_iter().for_each(full);
 }
 
 #[test]
