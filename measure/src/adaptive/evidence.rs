@@ -42,19 +42,39 @@ impl Evidence {
     }
 
     /// Several runs at one rate as one. Runs that lie further apart than their requests explain are worth less: by the
-    /// ratio of the spread seen to the spread expected (Birge, 1932), never more.
+    /// ratio of the spread seen to the spread expected (Birge, 1932), never more. What a run without a miss was worth for
+    /// having stayed far from its bounds it is not worth beside one that reached them.
     pub fn pooled(runs: &[Self]) -> Self {
+        let most = Self::most_each(runs);
         let mut all = Self {
             scheduled: runs.iter().map(|run| run.scheduled).sum(),
             good: runs.iter().map(|run| run.good).sum(),
-            effective: runs.iter().map(|run| run.effective).sum(),
+            effective: runs.iter().map(|run| run.within(most)).sum(),
         };
         let (share, free) = (all.share(), runs.len() as f64 - 1.0);
         let variance = share * (1.0 - share);
         if 0.0 < free && 0.0 < variance {
-            let apart = |run: &Self| run.effective * (run.share() - share).powi(2) / variance;
+            let apart = |run: &Self| run.within(most) * (run.share() - share).powi(2) / variance;
             all.effective /= (runs.iter().map(apart).sum::<f64>() / free).max(1.0);
         }
         all
+    }
+
+    /// What one request is worth at most: as much as where some were missed.
+    fn most_each(runs: &[Self]) -> f64 {
+        let missed = || runs.iter().filter(|run| run.good < run.scheduled);
+        let scheduled: u32 = missed().map(|run| run.scheduled).sum();
+        if scheduled == 0 {
+            return 1.0;
+        }
+        missed().map(|run| run.effective).sum::<f64>() / f64::from(scheduled)
+    }
+
+    /// What it is worth where a request is worth at most so much.
+    fn within(&self, most: f64) -> f64 {
+        if self.good < self.scheduled {
+            return self.effective;
+        }
+        self.effective.min(most * f64::from(self.scheduled))
     }
 }

@@ -201,6 +201,20 @@ fn runs_at_one_rate_add_up_unless_they_lie_apart() {
 }
 
 #[test]
+fn a_run_without_a_miss_is_worth_no_more_than_those_beside_it() {
+    let of = |good, effective| Evidence {
+        scheduled: 100,
+        good,
+        effective,
+    };
+    // 100 that stayed far from their bounds, beside 99 of 100 worth 20: 20 each, of which the spread explains all.
+    let beside = Evidence::pooled(&[of(100, 100.0), of(99, 20.0)]);
+    assert!((beside.effective - 40.0).abs() < 1e-9, "{beside:?}");
+    let alone = Evidence::pooled(&[of(100, 100.0), of(100, 60.0)]);
+    assert!((alone.effective - 160.0).abs() < 1e-9, "{alone:?}");
+}
+
+#[test]
 fn a_sample_that_remembers_is_worth_a_little_less_than_it_seems() {
     let of = |effective| Evidence {
         scheduled: 1000,

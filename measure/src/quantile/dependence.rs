@@ -9,7 +9,7 @@ use super::student::student;
 const ORDER: usize = 10;
 /// So many orders in a row that are no better end the search.
 const PATIENCE: usize = 3;
-/// Requests that are taken together where noise of single ones hides what they have in common.
+/// Requests that are taken together where noise of single ones hides what they have in common; then so many of these.
 const TOGETHER: usize = 4;
 /// A memory longer than this share of the series cannot be told from a trend: no series is worth fewer than so many values.
 const LEAST_WORTH: f64 = 4.0;
@@ -46,21 +46,23 @@ impl Memory {
         }
     }
 
-    /// The same, also looking at means of four neighbours: noise of single requests hides a queue's memory from the fit, but
-    /// not from that to their means. The longer of the two counts.
-    pub fn of_noisy(series: &[f64]) -> Self {
+    /// The same, also looking at means of four neighbours, of sixteen, and so on, one look for each of `farther`: noise of
+    /// single requests, or a saw within each batch, hides a queue's memory from the fit, but not from that to their means. A
+    /// look counts where it finds at least so many times the memory that the finer ones did.
+    pub fn of_noisy(series: &[f64], farther: &[f64]) -> Self {
         let fine = Self::of(series);
-        let means: Vec<f64> = series
-            .chunks_exact(TOGETHER)
-            .map(|few| few.iter().sum::<f64>() / TOGETHER as f64)
-            .collect();
-        let coarse = Self::of(&means);
-        if coarse.time <= 1.0 {
-            return fine;
+        let (mut time, mut size, mut means) = (fine.time, 1.0, Vec::new());
+        for times in farther {
+            means = together(if size == 1.0 { series } else { &means });
+            size *= TOGETHER as f64;
+            let coarse = Self::of(&means);
+            let found = coarse.time * size * coarse.variance / fine.variance;
+            if 1.0 < coarse.time && times * time <= found {
+                time = found;
+            }
         }
-        let time = coarse.time * TOGETHER as f64 * coarse.variance / fine.variance;
         Self {
-            time: time.clamp(fine.time, longest(series.len())),
+            time: time.min(longest(series.len())),
             ..fine
         }
     }
@@ -79,6 +81,13 @@ impl Memory {
     pub fn half_width(&self) -> f64 {
         student(self.freedom()) * (self.variance / self.worth()).sqrt()
     }
+}
+
+/// Means of neighbours.
+fn together(series: &[f64]) -> Vec<f64> {
+    let few = series.chunks_exact(TOGETHER);
+    few.map(|few| few.iter().sum::<f64>() / TOGETHER as f64)
+        .collect()
 }
 
 /// Degrees of freedom of a standard error from what a sample is worth.
@@ -227,10 +236,34 @@ mod tests {
             .into_iter()
             .map(|x| x + draws.normal())
             .collect();
-        let (fine, both) = (Memory::of(&noisy).time, Memory::of_noisy(&noisy).time);
+        let (fine, both) = (
+            Memory::of(&noisy).time,
+            Memory::of_noisy(&noisy, &[1.0]).time,
+        );
         assert!(fine <= both && 15.0 < both && both < 90.0, "{fine} {both}");
-        assert_eq!(Memory::of_noisy(&autoregression(0.0, 500, 1)).time, 1.0);
-        assert_eq!(Memory::of_noisy(&[7.3; 300]).time, 1.0);
+        assert_eq!(
+            Memory::of_noisy(&autoregression(0.0, 500, 1), &[1.0, 1.0]).time,
+            1.0
+        );
+        assert_eq!(Memory::of_noisy(&[7.3; 300], &[1.0, 1.0]).time, 1.0);
+    }
+
+    #[test]
+    fn a_memory_under_much_noise_is_seen_from_farther_off() {
+        // An autoregression of 0.98 under four times its variance of noise.
+        let times: Vec<[f64; 2]> = (0..21)
+            .map(|seed| {
+                let mut draws = Draws::new(100 + seed);
+                let noisy: Vec<f64> = autoregression(0.98, 2000, seed)
+                    .into_iter()
+                    .map(|x| x + 2.0 * draws.normal())
+                    .collect();
+                [&[1.0][..], &[1.0, 1.5]].map(|looks| Memory::of_noisy(&noisy, looks).time)
+            })
+            .collect();
+        let longer = times.iter().filter(|[near, far]| 1.5 * near <= *far);
+        assert!(times.iter().all(|[near, far]| near <= far));
+        assert!(5 <= longer.count(), "{times:?}");
     }
 
     #[test]
@@ -249,6 +282,6 @@ mod tests {
     #[test]
     fn nothing_and_one_value_are_no_trouble() {
         assert_eq!(Memory::of(&[5.0]).time, 1.0);
-        assert_eq!(Memory::of_noisy(&[]).time, 1.0);
+        assert_eq!(Memory::of_noisy(&[], &[1.0, 1.0]).time, 1.0);
     }
 }

@@ -84,7 +84,7 @@ pub fn relative_swing(amounts: &[f64], times: &Times) -> Option<f64> {
         .zip(gaps)
         .map(|(amount, gap)| amount - rate * gap)
         .collect();
-    let swing = Memory::of_noisy(&residuals).half_width() * n as f64 / total;
+    let swing = Memory::of_noisy(&residuals, &[1.0]).half_width() * n as f64 / total;
     Some(swing.hypot(times.tail))
 }
 

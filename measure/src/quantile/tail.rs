@@ -9,6 +9,8 @@ use super::{needed_for, percentile_linear};
 
 /// Exceedances that a base of the excesses leaves at least.
 const FEWEST_ABOVE: f64 = 5.0;
+/// Coarser looks at the memory count where they find so many times that of finer ones.
+const FARTHER: [f64; 2] = [1.5, 1.5];
 /// How much farther the upper end lies, and how much nearer the lower one, for each unit of the share's relative error: a
 /// calm sample has both a low percentile and a short memory. Set on queues and autoregressions like those of the coverage
 /// test, with other parameters and with a look at its own.
@@ -25,10 +27,10 @@ pub(super) fn time(in_order: &[f64], sorted: &[f64], above: f64) -> f64 {
     let shares = [2.0, 4.0, 8.0].map(|times| times * share);
     let narrow = shares.iter().filter(|share| **share < 1.0);
     let mut times: Vec<f64> = narrow
-        .map(|share| Memory::of_noisy(&excesses(in_order, sorted, *share)).time)
+        .map(|share| Memory::of_noisy(&excesses(in_order, sorted, *share), &FARTHER).time)
         .collect();
     if times.len() < shares.len() {
-        let whole = Memory::of_noisy(&excesses(in_order, sorted, 1.0)).time;
+        let whole = Memory::of_noisy(&excesses(in_order, sorted, 1.0), &FARTHER).time;
         times.resize(shares.len(), whole);
     }
     times.iter().product::<f64>().cbrt()

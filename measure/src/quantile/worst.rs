@@ -7,18 +7,40 @@ const CLASSES: usize = 256;
 /// The base of the excesses leaves so many times the bad requests above itself, and at least this share of all.
 const TIMES: f64 = 4.0;
 const LEAST: f64 = 0.2;
+/// Coarser looks at the memory count where they find so many times that of finer ones.
+const FARTHER: [f64; 2] = [2.5, 2.5];
+/// By how many standard errors of its own the memory is lengthened before it is shortened by the reach: that of a sample
+/// worth m is known to about one part in the root of m.
+const NOISE: f64 = 2.0;
 
 /// Requests that come to one independent answer to "was it good". `margins` lie between 0 and 1, the worse the higher, in
-/// order of arrival; `bad` of them were not good. The memory is that of the excesses over a margin that at least four times
-/// as many requests exceed: where all are good the answers themselves would say nothing, however long a queue remembers.
+/// order of arrival, a half at the bound; `bad` of them were not good. The memory is that of the excesses over a margin that
+/// at least four times as many requests exceed: where all are good the answers themselves would say nothing, however long a
+/// queue remembers. Shortened by [`reach`] where all are.
 pub fn worst_time(margins: &[f64], bad: usize) -> f64 {
+    let count = margins.len() as f64;
     if margins.is_empty() {
         return 1.0;
     }
-    let above = (TIMES * bad as f64 / margins.len() as f64).max(LEAST);
-    let base = base(margins, (above * margins.len() as f64) as usize);
+    let above = (TIMES * bad as f64 / count).max(LEAST);
+    let base = base(margins, (above * count) as usize);
     let excesses: Vec<f64> = margins.iter().map(|margin| margin.max(base)).collect();
-    Memory::of(&excesses).time
+    let time = Memory::of_noisy(&excesses, &FARTHER).time;
+    if 0 < bad {
+        return time;
+    }
+    let unsure = 1.0 + NOISE * (time / count).sqrt();
+    (time * (reach(margins) * unsure).min(1.0)).max(1.0)
+}
+
+/// The part of its bound that the worst request used: 1 at the bound. The share of requests beyond a latency falls at least
+/// as fast as that latency grows wherever the tail has a mean (x times the share beyond x falls to nothing), so that requests
+/// none of which used more than a third of the bound say of the bound what three times as many would that just reached it.
+fn reach(margins: &[f64]) -> f64 {
+    let most = margins
+        .iter()
+        .fold(0.0, |most: f64, margin| most.max(*margin));
+    (most / (1.0 - most)).min(1.0)
 }
 
 /// The highest beginning of a class that at least so many margins reach.
@@ -56,5 +78,46 @@ mod tests {
             .collect();
         assert!(20.0 < worst_time(&wave, 0), "{}", worst_time(&wave, 0));
         assert_eq!(worst_time(&[], 0), 1.0);
+    }
+
+    #[test]
+    fn far_from_the_bound_requests_are_worth_more() {
+        // An autoregression of 0.9 on the logarithm, its worst latency at a tenth of the bound or at nine tenths.
+        let mut draws = crate::sampling::Draws::new(5);
+        let mut state = draws.normal();
+        let mut next = || {
+            state = 0.9 * state + 0.19f64.sqrt() * draws.normal();
+            (0.5 * state).exp()
+        };
+        let latencies: Vec<f64> = (0..500).map(|_| next()).collect();
+        let most = latencies.iter().copied().fold(0.0, f64::max);
+        let of = |part: f64| -> Vec<f64> {
+            let margins = latencies.iter().map(|x| part * x / most);
+            margins.map(|ratio| ratio / (1.0 + ratio)).collect()
+        };
+        let (near, far) = (worst_time(&of(0.9), 0), worst_time(&of(0.1), 0));
+        assert!(5.0 < near && far < near / 4.0, "{near} {far}");
+        // One that was not good: the memory of the worst alone.
+        assert!(5.0 < worst_time(&of(0.1), 1));
+    }
+
+    #[test]
+    fn the_reach_is_the_part_of_the_bound_that_was_used() {
+        assert!((reach(&[0.1, 0.25, 0.2]) - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(reach(&[0.5, 0.4]), 1.0);
+        assert_eq!(reach(&[0.0, 0.0]), 0.0);
+    }
+
+    #[test]
+    fn a_wave_within_batches_does_not_hide_what_lies_under_it() {
+        // A slow wave under a saw of eight steps.
+        let margins: Vec<f64> = (0..800)
+            .map(|i| 0.2 + 0.02 * f64::from(i % 8) + 0.1 * (f64::from(i) / 50.0).sin())
+            .collect();
+        assert!(
+            20.0 < worst_time(&margins, 1),
+            "{}",
+            worst_time(&margins, 1)
+        );
     }
 }

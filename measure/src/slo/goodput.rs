@@ -8,7 +8,7 @@ use super::judge::{Tally, in_order_of_arrival};
 use super::{Good, Slo, judge};
 
 /// How much of the lesser of two swings counts beside the greater.
-const LESSER: f64 = 0.5;
+const LESSER: f64 = 0.3;
 
 /// Goodput under both its names, with 95 % intervals. `None` where there is none, or fewer than 20 requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Goodput {
 /// The goodput of a point with its intervals; [`judge`] gives the same values without.
 ///
 /// Two things make a goodput swing: how much each request brings for its gap (`relative_swing`), and how long bad stretches
-/// last, which the interval of attainment knows. The wider of the two counts, and half of the other beside it: where bad stretches
+/// last, which the interval of attainment knows. The wider of the two counts, and three tenths of the other beside it: where bad stretches
 /// come with short gaps they are partly the same.
 pub fn goodput(scores: &[Score], summary: &Summary, slo: &Slo) -> Goodput {
     let judged = judge(scores, summary, slo);

@@ -12,6 +12,8 @@ pub const WARM_UP: usize = 200;
 /// Arrivals of the processes that do not queue, and the service that queues give, in seconds.
 const GAP: f64 = 0.1;
 const SERVICE: f64 = 0.1;
+/// Most requests of a batch.
+const BATCH: usize = 8;
 
 /// How latencies come about. Arrivals are Poisson in all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +24,8 @@ pub enum Process {
     OneByOne(f64),
     /// M/M/c: so many slots at a utilisation, TTFT is the wait and a tenth of the exponential service.
     Slots(usize, f64),
+    /// Batches at a utilisation: up to eight requests that wait are taken together, for a constant time.
+    Batches(f64),
 }
 
 impl Process {
@@ -32,6 +36,7 @@ impl Process {
             Self::Autoregressive(phi) => format!("AR(1) {phi}"),
             Self::OneByOne(load) => format!("M/D/1 {load}"),
             Self::Slots(servers, load) => format!("M/M/{servers} {load}"),
+            Self::Batches(load) => format!("batches {load}"),
         }
     }
 
@@ -59,6 +64,7 @@ impl Process {
             Self::Autoregressive(_) => 1.0 / GAP,
             Self::OneByOne(load) => load / SERVICE,
             Self::Slots(servers, load) => load * servers as f64 / SERVICE,
+            Self::Batches(load) => load * BATCH as f64 / SERVICE,
         }
     }
 }
@@ -70,6 +76,8 @@ struct Engine {
     state: [f64; 2],
     wait: f64,
     free: Vec<f64>,
+    /// When the last batch begins, and how many are in it.
+    batch: (f64, usize),
 }
 
 impl Engine {
@@ -83,6 +91,7 @@ impl Engine {
             state: [draws.normal(), draws.normal()],
             wait: 0.0,
             free: vec![0.0; servers],
+            batch: (-SERVICE, 0),
         }
     }
 
@@ -103,7 +112,22 @@ impl Engine {
                 (self.wait + SERVICE, pace)
             }
             Process::Slots(..) => self.slot(now, draws),
+            Process::Batches(_) => self.batch(now, draws),
         }
+    }
+
+    /// A request joins the batch that has not begun, where it has room; else it begins the next one.
+    fn batch(&mut self, now: f64, draws: &mut Draws) -> (f64, f64) {
+        let (begins, members) = self.batch;
+        self.batch = if now < begins && members < BATCH {
+            (begins, members + 1)
+        } else {
+            ((begins + SERVICE).max(now), 1)
+        };
+        let (begins, members) = self.batch;
+        let full = members as f64 / BATCH as f64;
+        let pace = 0.02 * (1.0 + full) * (0.2 * draws.normal()).exp();
+        (begins - now + SERVICE, pace)
     }
 
     fn slot(&mut self, now: f64, draws: &mut Draws) -> (f64, f64) {
@@ -167,6 +191,18 @@ mod tests {
             score.ttft.map_or(0.0, Nanos::as_secs_f64) - SERVICE
         });
         assert!((wait / (0.7 / 0.6) - 1.0).abs() < 0.05, "{wait}");
+    }
+
+    #[test]
+    fn batches_are_filled_where_requests_wait() {
+        // Far below capacity a request waits for what is left of one batch at most; near it, for many.
+        let wait = |load| {
+            mean_wait(Process::Batches(load), |score| {
+                score.ttft.map_or(0.0, Nanos::as_secs_f64) - SERVICE
+            })
+        };
+        let (calm, busy) = (wait(0.1), wait(0.97));
+        assert!(0.2 < calm && calm < 0.6 && 1.0 < busy, "{calm} {busy}");
     }
 
     #[test]
