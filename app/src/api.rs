@@ -85,6 +85,13 @@ async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> An
     Ok(crate::capacity::panel(&study, &pairs))
 }
 
+/// The panel beside a study's curve.
+#[cfg(feature = "ssr")]
+async fn why_panel(studio: Arc<dyn Studio>, study: Uuid) -> Answer<String> {
+    let why = studio.why(OWNER, study).await?;
+    Ok(crate::diagnosis::why_panel(&why))
+}
+
 /// A study with each start of its engines.
 #[cfg(feature = "ssr")]
 async fn with_starts(studio: Arc<dyn Studio>, id: Uuid) -> Answer<StudyView> {
@@ -142,6 +149,9 @@ functions! {
 
     /// What a study's ceilings mean for a demand, drawn by the server.
     "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }
+
+    /// Why a study's configurations are slow, drawn by the server.
+    "why" fn get_why(study: Uuid) -> String { |studio| why_panel(studio, study) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }

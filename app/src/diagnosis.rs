@@ -4,7 +4,7 @@ mod tried; // predictions, and what became of them
 mod why; // on a study's page
 
 pub use tried::{Foretold, RuleRecord, Tried};
-pub use why::{Chosen, ConfigurationWhy, StudyWhy, that_matters, why_panel};
+pub use why::{Chosen, ConfigurationWhy, StudyWhy, Why, that_matters, why_panel};
 
 use measure::diagnose::{Advice, Answer, Cause, Diagnosis, Finding, Standing};
 

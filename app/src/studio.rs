@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 #[cfg(feature = "ssr")]
-use crate::diagnosis::DiagnosisView;
+use crate::diagnosis::{DiagnosisView, Why};
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -674,6 +674,9 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError>;
+    /// Why a study's configurations are slow, what it tries, and how the rules have fared.
+    #[cfg(feature = "ssr")]
+    async fn why(&self, actor: &Actor, study: Uuid) -> Result<Why, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

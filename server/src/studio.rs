@@ -7,7 +7,7 @@ pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
-mod diagnosis; // why a point is slow
+pub(crate) mod diagnosis; // why a point is slow
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -24,7 +24,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use app::diagnosis::DiagnosisView;
+use app::diagnosis::{DiagnosisView, Why};
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
     ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
@@ -175,7 +175,13 @@ impl Studio for LocalStudio {
         _: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError> {
-        self.diagnosis_of(point).await
+        self.diagnosis_on_a_page(point).await
+    }
+
+    async fn why(&self, _: &Actor, study: Uuid) -> Result<Why, StudioError> {
+        let (study, why) = self.why_of(study).await?;
+        let rules = self.rule_records().await?;
+        Ok(Why { study, why, rules })
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

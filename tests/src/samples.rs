@@ -40,6 +40,7 @@ pub fn small_study() -> StudySpec {
         tokenizer: None,
         on_failure: OnFailure::Stop,
         factorial: false,
+        tries: None,
     }
 }
 

@@ -63,6 +63,17 @@ pub struct StudyWhy {
     pub tried: Option<Tried>,
 }
 
+/// All that the panel beside a curve tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Why {
+    /// The study.
+    pub study: StudyView,
+    /// Its diagnoses.
+    pub why: StudyWhy,
+    /// How the rules have fared in this studio.
+    pub rules: Vec<RuleRecord>,
+}
+
 /// The point of a configuration to look at first: the first above its ceiling or above capacity, else the highest. Void points
 /// stand back behind others.
 pub fn that_matters(study: &StudyView, configuration: u32) -> Option<(&PointView, Chosen)> {
@@ -122,7 +133,7 @@ fn height(level: Level) -> f64 {
 }
 
 /// The panel beside the curve.
-pub fn why_panel(study: &StudyView, why: &StudyWhy, rules: &[RuleRecord]) -> String {
+pub fn why_panel(Why { study, why, rules }: &Why) -> String {
     let unit = words::rate_unit(&study.spec);
     let each: Html = why
         .configurations
@@ -134,7 +145,7 @@ pub fn why_panel(study: &StudyView, why: &StudyWhy, rules: &[RuleRecord]) -> Str
         .as_ref()
         .map(|it| prediction(it, &level_words(it.foretold.level, unit)));
     html!(
-        r#"<div class="card panel why"><h2 id="why-heading">Why</h2>{}{}{}</div>"#,
+        r#"<div class="card panel why"><h2>Why</h2>{}{}{}</div>"#,
         tried,
         each,
         record(rules)
@@ -281,7 +292,11 @@ mod tests {
             configurations: vec![one],
             tried,
         };
-        why_panel(&study, &why, rules)
+        why_panel(&Why {
+            study,
+            why,
+            rules: rules.to_vec(),
+        })
     }
 
     #[track_caller]

@@ -11,6 +11,7 @@ mod points; // the table
 mod promise; // the SLO, to be tried out
 mod sharing; // links: make, copy, revoke
 mod starts; // each start of its engines
+mod why; // what is wrong, and which knob first
 
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo};
@@ -138,6 +139,7 @@ pub fn StudyBody(
                 <aside class="stack">
                     <promise::Promise page />
                     <facts::Doubts page />
+                    <why::Why page />
                 </aside>
             </div>
             <points::Points page />

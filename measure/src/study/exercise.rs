@@ -64,6 +64,7 @@ impl StudySpec {
             tokenizer: None,
             on_failure: OnFailure::Stop,
             factorial: false,
+            tries: None,
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct ImportStudy<'a> {
     pub points: &'a [PointText],
     /// Starts of its engines.
     pub starts: &'a [StartText],
+    /// What it was begun to try, as JSON.
+    pub foretold: Option<&'a str>,
 }
 
 /// How many studies in a row may have been made a millisecond apart.
@@ -164,6 +166,13 @@ impl Store {
             }
             for start in import.starts {
                 insert_start!(tx, study, start);
+            }
+            if let Some(foretold) = import.foretold {
+                sqlx::query("INSERT INTO predictions (study, foretold) VALUES ($1, $2)")
+                    .bind(study)
+                    .bind(foretold)
+                    .execute(&mut *tx)
+                    .await?;
             }
             true
         }))

@@ -1,0 +1,30 @@
+//! Why, beside the curve: drawn by the server once the page stands, and again as points finish.
+
+use crate::ui::erased::Erase;
+use leptos::prelude::*;
+
+use super::Page;
+use super::starts::progress;
+use crate::api::get_why;
+
+/// The panel, for the study's owner.
+#[component]
+pub fn Why(page: Page) -> impl IntoView {
+    let drawn = RwSignal::new(String::new());
+    let owner = page.is_owner();
+    Effect::new(move |before: Option<(usize, bool)>| {
+        let now = page.known.with(progress);
+        if owner && before != Some(now) {
+            let id = page.known.with_untracked(|study| study.id);
+            leptos::task::spawn_local(async move {
+                // The page stands without it.
+                if let Ok(panel) = get_why(id).await {
+                    drawn.set(panel);
+                }
+            });
+        }
+        now
+    });
+    view! { <section aria-label="Why" hidden=move || drawn.with(String::is_empty) inner_html=move || drawn.get()></section> }
+        .erased()
+}

@@ -1,0 +1,7 @@
+-- What the diagnosis of a point foretold, of a study that was begun to try it: a structure as JSON. And what came, once both
+-- configurations were finished: the same.
+CREATE TABLE predictions (
+    study    BLOB NOT NULL PRIMARY KEY REFERENCES studies (id) ON DELETE CASCADE,
+    foretold TEXT NOT NULL,
+    outcome  TEXT
+) STRICT;

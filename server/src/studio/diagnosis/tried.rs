@@ -1,0 +1,223 @@
+//! Predictions that studies were begun to try: what is kept at the launch, what is judged at the end.
+
+use app::diagnosis::{Foretold, RuleRecord, Tried};
+use app::studio::{PointState, StudioError, StudyState};
+use measure::diagnose::{Came, Measured, Outcome, Tally, check_prediction};
+use measure::knobs::Knobs;
+use measure::study::{ConfigurationSpec, StudySpec};
+use uuid::Uuid;
+
+use super::super::views::Model;
+use super::super::{LocalStudio, internal, invalid};
+use super::PointFigures;
+use crate::records::ReadError;
+use crate::store::{StoredPoint, StoredPrediction};
+
+/// Most predictions that the record counts, newest first.
+const MOST: u32 = 10_000;
+
+impl LocalStudio {
+    /// What the diagnosis foretold that a study is to try. None where it does not try it: where it has another load than that point, or
+    /// does not differ in the advised knob alone.
+    pub(in crate::studio) async fn foretold(
+        &self,
+        spec: &StudySpec,
+    ) -> Result<Option<Foretold>, StudioError> {
+        let Some(tries) = &spec.tries else {
+            return Ok(None);
+        };
+        let refused = || invalid("tries", "name a measured point of this studio by its id");
+        let point = Uuid::parse_str(tries).map_err(|_| refused())?;
+        let found = self.model_of(point).await?;
+        let (model, stored) = found.ok_or_else(refused)?;
+        let Some(view) = self.diagnosed(&model, &stored).await? else {
+            return Err(refused());
+        };
+        let named = view.diagnosis.named();
+        let advice = named.and_then(|it| Some((it.cause, it.advice.as_ref()?)));
+        let (Some((cause, advice)), Some(flag)) = (advice, view.flag) else {
+            return Ok(None);
+        };
+        let (Some(prediction), Some(value)) = (advice.prediction, flag.value) else {
+            return Ok(None);
+        };
+        let tries = is_of_the_same_load(spec, &model.study.spec, &stored)
+            && turns_alone(spec, &model.spec_of(stored.configuration), &flag.name, &value);
+        Ok(tries.then_some(Foretold {
+            study: model.study.id,
+            point,
+            level: stored.level,
+            cause,
+            turn: advice.turn,
+            knob: flag.name,
+            was: flag.now,
+            value,
+            prediction,
+        }))
+    }
+
+    /// What a study was begun to try, and what came of it; judged once both of its configurations are finished, and then kept.
+    pub(super) async fn tried(&self, model: &Model) -> Result<Option<Tried>, StudioError> {
+        let kept = self.store.prediction(model.study.id).await;
+        let Some(kept) = kept.map_err(internal)? else {
+            return Ok(None);
+        };
+        let outcome = self.outcome(model, &kept).await?;
+        Ok(Some(Tried::of(kept.foretold, outcome)))
+    }
+
+    /// How the rules have fared, in the order in which they count; those of which nothing was tried are left out.
+    pub async fn rule_records(&self) -> Result<Vec<RuleRecord>, StudioError> {
+        let mut tried = Vec::new();
+        for kept in self.store.predictions(MOST).await.map_err(internal)? {
+            let outcome = match (&kept.outcome, kept.deleted_ms) {
+                (None, None) => {
+                    let model = self.model(kept.study).await?;
+                    self.outcome(&model, &kept).await?
+                }
+                (outcome, _) => *outcome,
+            };
+            tried.push((kept.foretold.cause, outcome));
+        }
+        let rules = Tally::by_cause(tried).into_iter();
+        Ok(rules
+            .map(|(cause, tally)| RuleRecord {
+                cause,
+                title: cause.title().to_owned(),
+                tally,
+            })
+            .collect())
+    }
+
+    async fn outcome(
+        &self,
+        model: &Model,
+        kept: &StoredPrediction,
+    ) -> Result<Option<Outcome>, StudioError> {
+        if kept.outcome.is_some() || !is_judged(model) {
+            return Ok(kept.outcome);
+        }
+        let outcome = self.judged(model, &kept.foretold).await?;
+        if model.study.state == StudyState::Finished {
+            let stored = self.store.keep_outcome(model.study.id, &outcome).await;
+            stored.map_err(internal)?;
+        }
+        Ok(Some(outcome))
+    }
+
+    /// The baseline's point and the other's at the level of the prediction, each its first repeat.
+    async fn judged(&self, model: &Model, foretold: &Foretold) -> Result<Outcome, StudioError> {
+        let mut both = Vec::new();
+        for configuration in [0, 1] {
+            let is_it = |it: &&StoredPoint| {
+                it.configuration == configuration && it.level == foretold.level && it.repeat == 0
+            };
+            if let Some(point) = model.points.iter().find(is_it) {
+                both.extend(self.figures_of(point).await?);
+            }
+        }
+        let Ok([before, after]) = <[PointFigures; 2]>::try_from(both) else {
+            return Ok(NOTHING);
+        };
+        let prediction = foretold.prediction;
+        let judged = move || judge(&prediction, before, after);
+        let judged = tokio::task::spawn_blocking(judged).await;
+        judged.map_err(internal)?.map_err(internal)
+    }
+}
+
+/// What came where that level was not measured in both.
+const NOTHING: Outcome = Outcome {
+    came: Came::CannotTell,
+    sure: false,
+    before: None,
+    after: None,
+    bound: None,
+};
+
+fn judge(
+    prediction: &measure::diagnose::Prediction,
+    mut before: PointFigures,
+    mut after: PointFigures,
+) -> Result<Outcome, ReadError> {
+    let (was, is) = (before.counted()?, after.counted()?);
+    let [was, is] = [(&was, &before), (&is, &after)].map(|(records, figures)| Measured {
+        records,
+        summary: &figures.summary,
+        client: &figures.certificate,
+    });
+    Ok(check_prediction(prediction, was, is))
+}
+
+/// Whether nothing of the first two configurations is still to be measured.
+fn is_judged(model: &Model) -> bool {
+    let is_open = |it: &StoredPoint| {
+        it.configuration < 2
+            && matches!(
+                it.state,
+                PointState::Planned | PointState::Running | PointState::Interrupted
+            )
+    };
+    !model.points.iter().any(is_open)
+}
+
+/// Whether a study asks the same of the same engine, at the level of the point among others.
+fn is_of_the_same_load(spec: &StudySpec, origin: &StudySpec, point: &StoredPoint) -> bool {
+    spec.engine == origin.engine
+        && spec.workload == origin.workload
+        && spec.arrival == origin.arrival
+        && spec.levels.contains(&point.level)
+}
+
+/// Whether the first configuration has the knobs of the point's, and the second the same but for the one that is turned.
+fn turns_alone(spec: &StudySpec, origin: &ConfigurationSpec, knob: &str, value: &str) -> bool {
+    let [baseline, turned, ..] = &spec.configurations[..] else {
+        return false;
+    };
+    let text = |knobs: &Knobs| -> Vec<(String, String)> {
+        let knobs = knobs.iter();
+        knobs.map(|(name, value)| (name.clone(), value.to_string())).collect()
+    };
+    let mut wanted = origin.knobs.clone();
+    wanted.insert(knob.to_owned(), value.into());
+    text(&baseline.knobs) == text(&origin.knobs) && text(&turned.knobs) == text(&wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(knobs: [&[(&str, &str)]; 2]) -> StudySpec {
+        let mut spec = StudySpec::goodput_exercise();
+        spec.configurations = knobs.map(of).to_vec();
+        spec
+    }
+
+    fn of(knobs: &[(&str, &str)]) -> ConfigurationSpec {
+        let knobs = knobs.iter();
+        ConfigurationSpec {
+            knobs: knobs
+                .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+                .collect(),
+            ..ConfigurationSpec::default()
+        }
+    }
+
+    #[test]
+    fn a_prediction_is_of_the_advised_knob_alone() {
+        let origin = of(&[("a", "on"), ("max-num-seqs", "4")]);
+        let before: &[_] = &[("a", "on"), ("max-num-seqs", "4")];
+        for (turned, expected) in [
+            (&[("a", "on"), ("max-num-seqs", "16")][..], true),
+            (&[("a", "on"), ("max-num-seqs", "8")][..], false),
+            (&[("a", "off"), ("max-num-seqs", "16")][..], false),
+            (before, false),
+        ] {
+            let spec = spec([before, turned]);
+            let found = turns_alone(&spec, &origin, "max-num-seqs", "16");
+            assert_eq!(found, expected, "{turned:?}");
+        }
+        let other = spec([&[("a", "on")], &[("a", "on"), ("max-num-seqs", "16")]]);
+        assert!(!turns_alone(&other, &origin, "max-num-seqs", "16"));
+    }
+}
