@@ -1,6 +1,7 @@
 //! Studies: launch, follow, change.
 
 use app::capacity::StudyPlan;
+use app::diagnosis::{RuleRecord, StudyWhy};
 use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyView};
 use axum::Json;
 use axum::extract::State;
@@ -181,6 +182,28 @@ pub async fn capacity(
     })?;
     let study = edge.studio.study(&actor, id).await?;
     Ok(Json(StudyPlan::of(&study, need)))
+}
+
+/// Why the study's configurations are slow: of each the diagnosis of the point that matters, which is the first above the ceiling or above capacity, else the
+/// highest; and the prediction that the study was begun to try, with what came of it.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/diagnosis", operation_id = "get_study_diagnosis", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 200, body = schema::StudyDiagnosis), (status = 404, body = Problem)))]
+pub async fn diagnosis(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<StudyWhy>> {
+    Ok(Json(edge.studio.diagnoses_of(id).await?))
+}
+
+/// How the rules of the diagnosis have fared in this studio: of each the predictions that a study was begun to try, and what came of them.
+#[utoipa::path(get, path = "/api/v1/diagnosis/record", operation_id = "get_diagnosis_record", tag = "studies",
+    responses((status = 200, body = Vec<schema::RuleRecord>)))]
+pub async fn diagnosis_record(
+    State(edge): State<Edge>,
+    Who(_): Who,
+) -> ApiResult<Json<Vec<RuleRecord>>> {
+    Ok(Json(edge.studio.rule_records().await?))
 }
 
 /// A demand, and what machines cost. All of it may be left out.

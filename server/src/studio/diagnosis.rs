@@ -125,6 +125,11 @@ impl LocalStudio {
         Ok((view, why))
     }
 
+    /// The same for a program.
+    pub async fn diagnoses_of(&self, study: Uuid) -> Result<StudyWhy, StudioError> {
+        Ok(self.why_of(study).await?.1)
+    }
+
     /// The study of a point with the point; none where either is not there.
     async fn model_of(&self, point: Uuid) -> Result<Option<(Model, StoredPoint)>, StudioError> {
         let Some(study) = self.store.study_of(point).await.map_err(internal)? else {

@@ -1,4 +1,5 @@
-//! Why, beside the curve: drawn by the server once the page stands, and again as points finish.
+//! Why, beside the curve: drawn by the server once the page stands and the study has ended. While it measures, nothing is worked out that
+//! would take the client's processor.
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
@@ -14,7 +15,7 @@ pub fn Why(page: Page) -> impl IntoView {
     let owner = page.is_owner();
     Effect::new(move |before: Option<(usize, bool)>| {
         let now = page.known.with(progress);
-        if owner && before != Some(now) {
+        if owner && !now.1 && before != Some(now) {
             let id = page.known.with_untracked(|study| study.id);
             leptos::task::spawn_local(async move {
                 // The page stands without it.
