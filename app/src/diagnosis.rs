@@ -200,7 +200,7 @@ pub(crate) mod tests {
                 name: "max-num-seqs".into(),
                 now: Some("4".into()),
                 value: Some("16".into()),
-                link: Some("/new?from=x&flip=0:max-num-seqs=16".into()),
+                link: Some("/studies/new?from=x&flip=0:max-num-seqs=16".into()),
             }),
             hardware: Some("By the data sheet.".into()),
         }
@@ -216,7 +216,7 @@ pub(crate) mod tests {
             "By the data sheet.",
             "(<code>max-num-seqs</code>, now 4, try 16)",
             "If that is the cause: TTFT p50 falls by at least 50.0 %.",
-            r#"href="/new?from=x&amp;flip=0:max-num-seqs=16""#,
+            r#"href="/studies/new?from=x&amp;flip=0:max-num-seqs=16""#,
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

@@ -319,7 +319,7 @@ mod tests {
                 "Cannot be known: load: not told.",
                 "<code>max-num-seqs</code>, now 4, try 16",
                 "TTFT p50 falls by at least 50.0 %.",
-                r#"href="/new?from=x"#,
+                r#"href="/studies/new?from=x"#,
                 "Every cause at this point",
             ],
         );

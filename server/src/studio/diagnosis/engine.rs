@@ -99,7 +99,7 @@ impl Engine {
         let flag = self.flag(turn)?;
         let link = flag.value.as_ref().map(|value| {
             let (id, configuration, name) = (point.id, point.configuration, &flag.name);
-            format!("/new?from={study}.{id}&flip={configuration}:{name}={value}")
+            format!("/studies/new?from={study}.{id}&flip={configuration}:{name}={value}")
         });
         Some(FlagView { link, ..flag })
     }
