@@ -195,18 +195,27 @@ async fn a_bundle_carries_its_prediction_and_its_outcome_is_worked_out_anew() {
         let bytes = exported(&store, id, place).await?;
         store.set_deleted(id, Some(1)).await?;
         assert_eq!(store.purge_deleted(2).await?, 1);
-        assert_eq!(record(&studio).await?, json!([]));
+        let kept = record(&studio).await?;
+        assert_eq!(kept[0]["came_true"], 1, "a record outlives its studies");
 
-        let unpacked = bundle::unpack(&bytes[..], &place.data_dir)?;
-        let opened = bundle::import(&store, unpacked, "study.goodput").await?;
-        assert_eq!(opened.id, id);
-        assert_eq!(tried(&studio, id).await?, before);
-        assert_eq!(
-            record(&studio).await?,
-            json!([]),
-            "the record is of what was measured here"
-        );
+        let (elsewhere, folder) = fresh().await?;
+        for (studio, store, record_of) in
+            [(&studio, &store, kept), (&elsewhere, &folder.1, json!([]))]
+        {
+            let unpacked = bundle::unpack(&bytes[..], &place.data_dir)?;
+            let opened = bundle::import(store, unpacked, "study.goodput").await?;
+            assert_eq!(opened.id, id);
+            assert_eq!(tried(studio, id).await?, before);
+            assert_eq!(record(studio).await?, record_of, "of what was measured here");
+        }
         Ok(())
     })
     .await;
+}
+
+/// Another studio, with its store.
+async fn fresh() -> anyhow::Result<(Arc<LocalStudio>, (OnEdge, Store))> {
+    let edge = OnEdge::open().await?;
+    let store = edge.store().await?;
+    Ok((edge.studio.clone(), (edge, store)))
 }

@@ -168,11 +168,15 @@ impl Store {
                 insert_start!(tx, study, start);
             }
             if let Some(foretold) = import.foretold {
-                sqlx::query("INSERT INTO predictions (study, foretold) VALUES ($1, $2)")
-                    .bind(study)
-                    .bind(foretold)
-                    .execute(&mut *tx)
-                    .await?;
+                // One that was measured here and is gone left its own.
+                sqlx::query(
+                    "INSERT INTO predictions (study, foretold, own) VALUES ($1, $2, $3) ON CONFLICT (study) DO NOTHING",
+                )
+                .bind(study)
+                .bind(foretold)
+                .bind(false)
+                .execute(&mut *tx)
+                .await?;
             }
             true
         }))

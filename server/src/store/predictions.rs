@@ -16,20 +16,32 @@ pub struct StoredPrediction {
     pub foretold: Foretold,
     /// What came, once that was judged.
     pub outcome: Option<Outcome>,
+    /// Whether the study is still there, deleted or not.
+    pub is_there: bool,
     /// When the study was deleted, if it was.
     pub deleted_ms: Option<i64>,
 }
 
-/// Study, prediction, outcome, deleted.
-type Columns = (Uuid, String, Option<String>, Option<i64>);
+/// Study, prediction, outcome; the study where it is there, and when it was deleted.
+type Columns = (Uuid, String, Option<String>, Option<Uuid>, Option<i64>);
 
-fn read((study, foretold, outcome, deleted_ms): Columns) -> Result<StoredPrediction, StoreError> {
+fn read(
+    (study, foretold, outcome, there, deleted_ms): Columns,
+) -> Result<StoredPrediction, StoreError> {
     Ok(StoredPrediction {
         study,
         foretold: from_json("prediction", &foretold)?,
         outcome: optional("outcome", outcome.as_deref())?,
+        is_there: there.is_some(),
         deleted_ms,
     })
+}
+
+/// What [`Columns`] are.
+macro_rules! columns {
+    () => {
+        "SELECT p.study, p.foretold, p.outcome, s.id, s.deleted_ms FROM predictions p LEFT JOIN studies s ON s.id = p.study "
+    };
 }
 
 impl Store {
@@ -61,8 +73,7 @@ impl Store {
 
     /// What a study was begun to try.
     pub async fn prediction(&self, study: Uuid) -> Result<Option<StoredPrediction>, StoreError> {
-        const SQL: &str = "SELECT p.study, p.foretold, p.outcome, s.deleted_ms FROM predictions p JOIN studies s ON s.id = p.study \
-                           WHERE p.study = $1";
+        const SQL: &str = concat!(columns!(), "WHERE p.study = $1");
         let row: Option<Columns> = reading!(self, |pool| sqlx::query_as(SQL)
             .bind(study)
             .fetch_optional(pool)
@@ -70,11 +81,10 @@ impl Store {
         row.map(read).transpose()
     }
 
-    /// All predictions that studies of this studio were begun to try, deleted ones too, newest first. Those that came from elsewhere are not
-    /// among them.
+    /// All predictions that studies of this studio were begun to try, newest first, of studies too that were deleted or are gone. Those that
+    /// came from elsewhere are not among them.
     pub async fn predictions(&self, limit: u32) -> Result<Vec<StoredPrediction>, StoreError> {
-        const SQL: &str = "SELECT p.study, p.foretold, p.outcome, s.deleted_ms FROM predictions p JOIN studies s ON s.id = p.study \
-                           WHERE s.imported IS NULL ORDER BY s.created_ms DESC LIMIT $1";
+        const SQL: &str = concat!(columns!(), "WHERE p.own ORDER BY p.study DESC LIMIT $1");
         let rows: Vec<Columns> = reading!(self, |pool| sqlx::query_as(SQL)
             .bind(i64::from(limit))
             .fetch_all(pool)

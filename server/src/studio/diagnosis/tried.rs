@@ -70,12 +70,13 @@ impl LocalStudio {
     pub async fn rule_records(&self) -> Result<Vec<RuleRecord>, StudioError> {
         let mut tried = Vec::new();
         for kept in self.store.predictions(MOST).await.map_err(internal)? {
-            let outcome = match (&kept.outcome, kept.deleted_ms) {
-                (None, None) => {
+            let outcome = match kept.outcome {
+                None if !kept.is_there => Some(NOTHING),
+                None if kept.deleted_ms.is_none() => {
                     let model = self.model(kept.study).await?;
                     self.outcome(&model, &kept).await?
                 }
-                (outcome, _) => *outcome,
+                outcome => outcome,
             };
             tried.push((kept.foretold.cause, outcome));
         }
