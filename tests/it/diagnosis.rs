@@ -101,7 +101,7 @@ async fn try_out(
     let id = studio.launch(&ME, trying(slow)).await?;
     assert_eq!(tried(studio, id).await?["verdict"], Value::Null, "open");
     give(store, id, |point| match point.configuration {
-        1 if is_mended => records(200, 20),
+        1 if is_mended => records(1000, 20),
         _ => held_up(),
     })
     .await?;

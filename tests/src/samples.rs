@@ -61,9 +61,9 @@ pub fn records(count: u32, ttft_ms: u64) -> Vec<RequestRecord> {
     (0..count).map(|index| record(index, ttft_ms)).collect()
 }
 
-/// The same of 200 requests, but that every 25th prompt is long and takes 250 ms, and the three after it wait for its end.
+/// The same of 1000 requests, enough for the interval of a p99, but that every 25th prompt is long and takes 250 ms, and the three after it wait for its end.
 pub fn held_up() -> Vec<RequestRecord> {
-    (0..200)
+    (0..1000)
         .map(|index| {
             let place = index % 25;
             let waits = |behind: u32| 250 - 50 * u64::from(behind);

@@ -50,11 +50,13 @@ impl Store {
         const SQL: &str =
             "INSERT INTO predictions (study, foretold) VALUES ($1, $2) ON CONFLICT (study) DO NOTHING";
         let text = to_json("prediction", foretold)?;
-        writing!(self, |tx| sqlx::query(SQL)
-            .bind(study)
-            .bind(&text)
-            .execute(&mut *tx)
-            .await?);
+        writing!(self, |tx| {
+            sqlx::query(SQL)
+                .bind(study)
+                .bind(&text)
+                .execute(&mut *tx)
+                .await?;
+        });
         Ok(())
     }
 
@@ -63,11 +65,13 @@ impl Store {
         const SQL: &str =
             "UPDATE predictions SET outcome = $2 WHERE study = $1 AND outcome IS NULL";
         let text = to_json("outcome", outcome)?;
-        writing!(self, |tx| sqlx::query(SQL)
-            .bind(study)
-            .bind(&text)
-            .execute(&mut *tx)
-            .await?);
+        writing!(self, |tx| {
+            sqlx::query(SQL)
+                .bind(study)
+                .bind(&text)
+                .execute(&mut *tx)
+                .await?;
+        });
         Ok(())
     }
 
