@@ -677,6 +677,9 @@ pub trait Studio: Send + Sync {
     /// Why a study's configurations are slow, what it tries, and how the rules have fared.
     #[cfg(feature = "ssr")]
     async fn why(&self, actor: &Actor, study: Uuid) -> Result<Why, StudioError>;
+    /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
+    #[cfg(feature = "ssr")]
+    fn will_try(&self, actor: &Actor, point: Uuid);
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -270,10 +270,6 @@ pub struct StudySpec {
     /// Configurations may differ from the baseline in more than one knob. No difference between such two has one cause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub factorial: bool,
-    /// Of a study to be launched: the point whose diagnosis it tries, by its id. What was foretold is kept beside the study, and
-    /// this no longer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tries: Option<String>,
 }
 
 fn is_zero(millis: &u64) -> bool {

@@ -54,6 +54,8 @@ pub struct LocalStudio {
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     registry: Arc<Registry>,
+    /// Points whose predictions somebody was about to try.
+    offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
     may_start_engines: bool,
     /// Held while the studio is open, so that no second server takes the data directory.
@@ -184,10 +186,14 @@ impl Studio for LocalStudio {
         Ok(Why { study, why, rules })
     }
 
+    fn will_try(&self, _: &Actor, point: Uuid) {
+        self.offers.add(point);
+    }
+
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
+        let foretold = self.foretold_of(&spec).await?;
         let id = self.store_study(spec).await?;
-        self.supervisor.wake();
-        Ok(id)
+        self.begin(id, foretold).await
     }
 
     async fn stop(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {

@@ -40,7 +40,6 @@ pub fn small_study() -> StudySpec {
         tokenizer: None,
         on_failure: OnFailure::Stop,
         factorial: false,
-        tries: None,
     }
 }
 

@@ -22,7 +22,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
 use uuid::Uuid;
 
-use crate::api::{get_capacity, get_study};
+use crate::api::{get_part, get_study};
 use crate::live::{self, Underway};
 use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
@@ -88,7 +88,7 @@ pub fn StudyPage() -> impl IntoView {
                 })?;
                 let study = get_study(id).await?;
                 // The page stands without it.
-                let plan = get_capacity(id, asked).await.unwrap_or_default();
+                let plan = get_part(id, asked).await.unwrap_or_default();
                 Ok((study, id, plan))
             }
         },

@@ -64,7 +64,6 @@ impl StudySpec {
             tokenizer: None,
             on_failure: OnFailure::Stop,
             factorial: false,
-            tries: None,
         }
     }
 }

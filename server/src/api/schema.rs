@@ -82,10 +82,6 @@ shapes! {
         /// Configurations may differ from the baseline in more than one knob; no difference between such two has one cause.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub factorial: bool,
-        /// At the launch: the point whose diagnosis the study tries, by its id. What was foretold is kept where the study has that point's load and
-        /// its second configuration turns the advised knob alone; no stored study has this field.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub tries: Option<String>,
     }
     /// A sweep that chooses its rates. A probe has at least `length.min_requests`; one rate gets at most
     /// `length.max_requests` over all its probes.

@@ -67,15 +67,29 @@ pub async fn list(
     ))
 }
 
+/// What a study is launched for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct LaunchedFor {
+    /// The point whose diagnosis the study tries. What was foretold is kept with it where it has that point's load and its second configuration
+    /// turns the advised knob alone.
+    tries: Option<Uuid>,
+}
+
 /// Check a study and put it in the queue.
-#[utoipa::path(post, path = "/api/v1/studies", operation_id = "launch_study", tag = "studies", request_body = schema::StudySpec,
+#[utoipa::path(post, path = "/api/v1/studies", operation_id = "launch_study", tag = "studies", params(LaunchedFor), request_body = schema::StudySpec,
     responses((status = 201, body = Launched), (status = 422, body = Problem, description = "Errors at fields.")))]
 pub async fn launch(
     State(edge): State<Edge>,
     Who(actor): Who,
+    Query(asked): Query<LaunchedFor>,
     body::Json(spec): body::Json<StudySpec>,
 ) -> ApiResult<Response> {
-    let id = edge.studio.launch(&actor, spec).await?;
+    let id = match asked.tries {
+        Some(point) => edge.studio.launch_trying(spec, point).await?,
+        None => edge.studio.launch(&actor, spec).await?,
+    };
     let place = [(header::LOCATION, format!("/api/v1/studies/{id}"))];
     Ok((StatusCode::CREATED, place, Json(Launched { id })).into_response())
 }

@@ -5,6 +5,7 @@ mod flags; // what an engine calls a knob
 mod tried; // predictions that studies were begun to try
 
 pub(crate) use engine::Engine;
+pub(crate) use tried::Offers;
 
 use app::diagnosis::{ConfigurationWhy, DiagnosisView, StudyWhy, that_matters};
 use app::studio::{StudioError, StudyView};
@@ -135,7 +136,10 @@ impl LocalStudio {
         let Some(study) = self.store.study_of(point).await.map_err(internal)? else {
             return Ok(None);
         };
-        let model = self.model(study).await?;
+        let model = Model::load(&self.store, study).await.map_err(internal)?;
+        let Some(model) = model.filter(|it| it.deleted_ms.is_none()) else {
+            return Ok(None);
+        };
         let stored = model.points.iter().find(|it| it.id == point).cloned();
         Ok(stored.map(|stored| (model, stored)))
     }

@@ -34,11 +34,6 @@ impl LocalStudio {
         if !fields.is_empty() {
             return Err(StudioError::Invalid { fields });
         }
-        let foretold = self.foretold(&spec).await?;
-        let spec = StudySpec {
-            tries: None,
-            ..spec
-        };
         let digest = async |file| dataset::digest_of(file, &self.data_dir).await;
         let dataset = digest(spec.workload.file()).await.map_err(internal)?;
         let tokenizer = digest(spec.tokenizer.as_deref()).await.map_err(internal)?;
@@ -58,10 +53,6 @@ impl LocalStudio {
             tokenizer_sha256: tokenizer.as_deref(),
         };
         self.store.insert_study(&study).await.map_err(internal)?;
-        if let Some(foretold) = foretold {
-            let kept = self.store.keep_prediction(study.id, &foretold).await;
-            kept.map_err(internal)?;
-        }
         Ok(study.id)
     }
 

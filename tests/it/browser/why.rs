@@ -35,10 +35,9 @@ async fn prepared(data: &Path) -> anyhow::Result<[String; 2]> {
     let view = studio.study(&Actor::Owner, slow).await?;
     let mut spec = small_study();
     spec.name = "does it help".into();
-    spec.tries = Some(view.points[0].id.to_string());
     spec.configurations
         .push(configuration("capped at 128", &[(KNOB, "128")]));
-    let trying = studio.launch(&Actor::Owner, spec).await?;
+    let trying = studio.launch_trying(spec, view.points[0].id).await?;
     give(&store, trying, |point| match point.configuration {
         0 => held_up(),
         _ => records(1000, 20),

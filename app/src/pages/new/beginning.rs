@@ -84,16 +84,16 @@ mod asked {
         let view = studio.study(&Actor::Owner, id).await?;
         let mut spec = StudySpec {
             name: format!("{} (again)", view.spec.name),
-            tries: point.map(str::to_owned),
             ..view.spec
         };
-        if let Some(point) = point {
-            let tried = view.points.iter().find(|it| it.id.to_string() == point);
-            let configuration = tried.map(|it| it.configuration);
-            let own = |it: &&PointView| Some(it.configuration) == configuration;
+        let tried = point.and_then(|it| it.parse::<Uuid>().ok());
+        let tried = view.points.iter().find(|it| Some(it.id) == tried);
+        if let Some(point) = tried {
+            let own = |it: &&PointView| it.configuration == point.configuration;
             let measured = view.points.iter().filter(own);
             let measured = measured.filter(|it| it.summary.is_some());
             fix_levels(&mut spec, measured.map(|it| it.level));
+            studio.will_try(&Actor::Owner, point.id);
         }
         Ok(spec)
     }

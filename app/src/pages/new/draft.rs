@@ -59,8 +59,6 @@ pub struct Draft {
     pub on_failure: String,
     /// `on` where configurations may differ in several knobs.
     pub factorial: String,
-    /// The point whose diagnosis it tries; empty for none.
-    pub tries: String,
     /// The SLO's text.
     pub slo: String,
     /// The configurations, baseline first.
@@ -114,7 +112,6 @@ impl From<&StudySpec> for Draft {
             tokenizer,
             on_failure,
             factorial,
-            tries,
         } = spec;
         let PointLength {
             min_requests,
@@ -148,7 +145,6 @@ impl From<&StudySpec> for Draft {
                 OnFailure::Continue => "continue".into(),
             },
             factorial: if *factorial { "on" } else { "" }.into(),
-            tries: tries.clone().unwrap_or_default(),
             slo: slo.to_string(),
             configurations: Vec::new(),
         };
@@ -295,7 +291,6 @@ impl Draft {
             tokenizer,
             on_failure,
             factorial,
-            tries,
             slo,
             configurations,
         } = self;
@@ -316,7 +311,6 @@ impl Draft {
             ("ramp_in", ramp_in),
             ("on_failure", on_failure),
             ("factorial", factorial),
-            ("tries", tries),
             ("tokenizer", tokenizer),
             ("slo", slo),
         ];

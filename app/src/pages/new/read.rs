@@ -148,7 +148,7 @@ impl Reader {
         let idle_timeout_ms = self.millis("idle_timeout_ms", &draft.idle_timeout);
         let drain_ms = self.millis("drain_ms", &draft.drain);
         let ramp_in_ms = self.millis("ramp_in_ms", &draft.ramp_in);
-        let text = |text: &str| Some(text.trim().to_owned()).filter(|it| !it.is_empty());
+        let tokenizer = draft.tokenizer.trim();
         Some(StudySpec {
             name: draft.full_name(),
             engine: engine?,
@@ -165,14 +165,13 @@ impl Reader {
             idle_timeout_ms: idle_timeout_ms?,
             drain_ms: drain_ms?,
             ramp_in_ms: ramp_in_ms?,
-            tokenizer: text(&draft.tokenizer),
+            tokenizer: (!tokenizer.is_empty()).then(|| tokenizer.to_owned()),
             on_failure: if draft.on_failure == "continue" {
                 OnFailure::Continue
             } else {
                 OnFailure::Stop
             },
             factorial: draft.factorial == "on",
-            tries: text(&draft.tries),
         })
     }
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::Page;
 use super::starts::progress;
-use crate::api::get_why;
+use crate::api::{WHY, get_part};
 
 /// The panel, for the study's owner.
 #[component]
@@ -19,7 +19,7 @@ pub fn Why(page: Page) -> impl IntoView {
             let id = page.known.with_untracked(|study| study.id);
             leptos::task::spawn_local(async move {
                 // The page stands without it.
-                if let Ok(panel) = get_why(id).await {
+                if let Ok(panel) = get_part(id, vec![WHY.into()]).await {
                     drawn.set(panel);
                 }
             });

@@ -1,5 +1,8 @@
 //! Predictions that studies were begun to try: what is kept at the launch, what is judged at the end.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
 use app::diagnosis::{Foretold, RuleRecord, Tried};
 use app::studio::{PointState, StudioError, StudyState};
 use measure::diagnose::{Came, Measured, Outcome, Tally, check_prediction};
@@ -16,22 +19,82 @@ use crate::store::{StoredPoint, StoredPrediction};
 /// Most predictions that the record counts, newest first.
 const MOST: u32 = 10_000;
 
+/// Most offers that are remembered.
+const MOST_OFFERS: usize = 64;
+
+/// Points whose predictions somebody was about to try, the latest last. In memory: the form that a person fills in carries nothing of it.
+#[derive(Debug, Default)]
+pub(crate) struct Offers(Mutex<VecDeque<Uuid>>);
+
+impl Offers {
+    pub fn add(&self, point: Uuid) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|it| *it != point);
+        all.push_back(point);
+        if MOST_OFFERS < all.len() {
+            all.pop_front();
+        }
+    }
+
+    fn latest_first(&self) -> Vec<Uuid> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().rev().copied().collect()
+    }
+}
+
 impl LocalStudio {
-    /// What the diagnosis foretold that a study is to try. None where it does not try it: where it has another load than that point, or
-    /// does not differ in the advised knob alone.
-    pub(in crate::studio) async fn foretold(
+    /// Launches a study that tries what a point's diagnosis foretells; it remembers that only where it does try it.
+    pub async fn launch_trying(&self, spec: StudySpec, point: Uuid) -> Result<Uuid, StudioError> {
+        if self.model_of(point).await?.is_none() {
+            return Err(invalid("tries", "name a point of this studio by its id"));
+        }
+        let foretold = self.foretold(&spec, point).await?;
+        let id = self.store_study(spec).await?;
+        self.begin(id, foretold).await
+    }
+
+    /// What one of the latest offers foretold that this study tries.
+    pub(in crate::studio) async fn foretold_of(
         &self,
         spec: &StudySpec,
     ) -> Result<Option<Foretold>, StudioError> {
-        let Some(tries) = &spec.tries else {
+        for point in self.offers.latest_first() {
+            if let Some(foretold) = self.foretold(spec, point).await? {
+                return Ok(Some(foretold));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Keeps what a new study tries, and lets it run.
+    pub(in crate::studio) async fn begin(
+        &self,
+        study: Uuid,
+        foretold: Option<Foretold>,
+    ) -> Result<Uuid, StudioError> {
+        if let Some(foretold) = foretold {
+            let kept = self.store.keep_prediction(study, &foretold).await;
+            kept.map_err(internal)?;
+        }
+        self.supervisor.wake();
+        Ok(study)
+    }
+
+    /// What a point's diagnosis foretold, where a study tries it. None where it has another load than that point, or does not differ in the
+    /// advised knob alone.
+    async fn foretold(
+        &self,
+        spec: &StudySpec,
+        point: Uuid,
+    ) -> Result<Option<Foretold>, StudioError> {
+        let Some((model, stored)) = self.model_of(point).await? else {
             return Ok(None);
         };
-        let refused = || invalid("tries", "name a measured point of this studio by its id");
-        let point = Uuid::parse_str(tries).map_err(|_| refused())?;
-        let found = self.model_of(point).await?;
-        let (model, stored) = found.ok_or_else(refused)?;
+        if !is_of_the_same_load(spec, &model.study.spec, &stored) {
+            return Ok(None);
+        }
         let Some(view) = self.diagnosed(&model, &stored).await? else {
-            return Err(refused());
+            return Ok(None);
         };
         let named = view.diagnosis.named();
         let advice = named.and_then(|it| Some((it.cause, it.advice.as_ref()?)));
@@ -41,8 +104,8 @@ impl LocalStudio {
         let (Some(prediction), Some(value)) = (advice.prediction, flag.value) else {
             return Ok(None);
         };
-        let tries = is_of_the_same_load(spec, &model.study.spec, &stored)
-            && turns_alone(spec, &model.spec_of(stored.configuration), &flag.name, &value);
+        let origin = model.spec_of(stored.configuration);
+        let tries = turns_alone(spec, &origin, &flag.name, &value);
         Ok(tries.then_some(Foretold {
             study: model.study.id,
             point,

@@ -51,7 +51,6 @@ fn spec(
         tokenizer: None,
         on_failure: OnFailure::Stop,
         factorial: false,
-        tries: None,
     }
 }
 
@@ -199,7 +198,6 @@ fn engines_that_the_studio_starts_survive_with_their_knobs_and_what_was_declared
     };
     let mut whole = spec(engine, simulated().workload, configurations.to_vec());
     (whole.on_failure, whole.factorial) = (OnFailure::Continue, true);
-    whole.tries = Some("a point".into());
     survives(&whole);
     // Some say nothing of their hardware though others do.
     whole.engine = EngineSpec::Endpoint(endpoint("http://127.0.0.1:8000"));
