@@ -40,9 +40,6 @@ use crate::studio::{
     StudyEdit, StudyFilter, StudyRow, StudyView,
 };
 
-/// Asks [`get_part`] for what stands beside the curve.
-pub const WHY: &str = "why";
-
 /// What a page gets of the world: a value, or an error with its field and its mend.
 pub type Answer<T> = Result<T, StudioError>;
 
@@ -79,14 +76,9 @@ async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> 
     Ok(diagnosis.unwrap_or_default() + &evidence + &rules)
 }
 
-/// A part of a study's page: what stands beside its curve where [`WHY`] is asked for, else the capacity panel, whose query comes as names and values in
-/// turn. One function for both, because each costs the browser's module.
+/// The capacity panel of a study's page; nothing where the study cannot be read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
-async fn part_of(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<String> {
-    if query == [WHY] {
-        let why = studio.why(OWNER, study).await?;
-        return Ok(crate::diagnosis::why_panel(&why));
-    }
+async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<String> {
     let study = studio.study(OWNER, study).await?;
     let pairs = query.chunks_exact(2);
     let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();
@@ -148,8 +140,8 @@ functions! {
     /// browser needs to.
     "evidence" fn get_evidence(point: Uuid) -> String { |studio| evidence_panel(studio, point) }
 
-    /// What a study's ceilings mean for a demand, or why its configurations are slow, drawn by the server.
-    "part" fn get_part(study: Uuid, query: Vec<String>) -> String { |studio| part_of(studio, study, query) }
+    /// What a study's ceilings mean for a demand, drawn by the server.
+    "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }

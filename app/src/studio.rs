@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 #[cfg(feature = "ssr")]
-use crate::diagnosis::{DiagnosisView, Why};
+use crate::diagnosis::DiagnosisView;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -674,9 +674,6 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError>;
-    /// Why a study's configurations are slow, what it tries, and how the rules have fared.
-    #[cfg(feature = "ssr")]
-    async fn why(&self, actor: &Actor, study: Uuid) -> Result<Why, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     #[cfg(feature = "ssr")]
     fn will_try(&self, actor: &Actor, point: Uuid);

@@ -17,7 +17,9 @@ use leptos::nonce::use_nonce;
 use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
+use uuid::Uuid;
 
+use crate::api::body::Path;
 use crate::auth::Who;
 use crate::error::ApiError;
 use crate::guard::headers::page_policy;
@@ -43,6 +45,20 @@ pub async fn engines(State(edge): State<Edge>, _: Who) -> Result<Response, ApiEr
     let page = document(&engines, edge.site.assets(), &nonce);
     let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
     Ok((policy, Html(page)).into_response())
+}
+
+/// Why a study's configurations are slow: the panel beside its curve. 202 while it measures.
+pub async fn why(
+    State(edge): State<Edge>,
+    _: Who,
+    Path(study): Path<Uuid>,
+) -> Result<Response, ApiError> {
+    let panel = edge.studio.why_panel(study).await?;
+    let fresh = [(header::CACHE_CONTROL, "no-store")];
+    Ok(match panel {
+        Some(panel) => (fresh, Html(panel)).into_response(),
+        None => (StatusCode::ACCEPTED, fresh).into_response(),
+    })
 }
 
 /// What pages and server functions find in their context.

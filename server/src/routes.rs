@@ -77,6 +77,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/login", get(login::form).post(login::sign_in))
         .route("/assets/{*file}", get(assets::asset))
         .route("/engines", get(pages::engines))
+        .route("/studies/{id}/why", get(pages::why))
         .route("/favicon.ico", get(assets::favicon))
         .route("/examples/{name}", get(api::bundles::visit))
         .merge(shared)

@@ -24,7 +24,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use app::diagnosis::{DiagnosisView, Why};
+use app::diagnosis::DiagnosisView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
     ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
@@ -178,12 +178,6 @@ impl Studio for LocalStudio {
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError> {
         self.diagnosis_on_a_page(point).await
-    }
-
-    async fn why(&self, _: &Actor, study: Uuid) -> Result<Why, StudioError> {
-        let (study, why) = self.why_of(study).await?;
-        let rules = self.rule_records().await?;
-        Ok(Why { study, why, rules })
     }
 
     fn will_try(&self, _: &Actor, point: Uuid) {

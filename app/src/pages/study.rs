@@ -11,7 +11,6 @@ mod points; // the table
 mod promise; // the SLO, to be tried out
 mod sharing; // links: make, copy, revoke
 mod starts; // each start of its engines
-mod why; // what is wrong, and which knob first
 
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo};
@@ -22,7 +21,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
 use uuid::Uuid;
 
-use crate::api::{get_part, get_study};
+use crate::api::{get_capacity, get_study};
 use crate::live::{self, Underway};
 use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
@@ -88,7 +87,7 @@ pub fn StudyPage() -> impl IntoView {
                 })?;
                 let study = get_study(id).await?;
                 // The page stands without it.
-                let plan = get_part(id, asked).await.unwrap_or_default();
+                let plan = get_capacity(id, asked).await.unwrap_or_default();
                 Ok((study, id, plan))
             }
         },
@@ -139,7 +138,7 @@ pub fn StudyBody(
                 <aside class="stack">
                     <promise::Promise page />
                     <facts::Doubts page />
-                    <why::Why page />
+                    {owner.then(|| view! { <section data-later="why"></section> })}
                 </aside>
             </div>
             <points::Points page />

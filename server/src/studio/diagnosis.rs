@@ -7,8 +7,10 @@ mod tried; // predictions that studies were begun to try
 pub(crate) use engine::Engine;
 pub(crate) use tried::Offers;
 
-use app::diagnosis::{ConfigurationWhy, DiagnosisView, StudyWhy, that_matters};
-use app::studio::{StudioError, StudyView};
+use app::diagnosis::{
+    ConfigurationWhy, DiagnosisView, StudyWhy, Why, that_matters, why_panel,
+};
+use app::studio::{StudioError, StudyState, StudyView};
 use bytes::Bytes;
 use measure::certificate::Certificate;
 use measure::diagnose::{Case, Diagnosis, Theory, Turn, diagnose};
@@ -124,6 +126,20 @@ impl LocalStudio {
             tried,
         };
         Ok((view, why))
+    }
+
+    /// The panel beside a study's curve; none while it measures, when nothing may take the client's processor.
+    pub async fn why_panel(&self, study: Uuid) -> Result<Option<String>, StudioError> {
+        let state = self.stored(study).await?.state;
+        if matches!(
+            state,
+            StudyState::Queued | StudyState::Running | StudyState::Waiting
+        ) {
+            return Ok(None);
+        }
+        let (study, why) = self.why_of(study).await?;
+        let rules = self.rule_records().await?;
+        Ok(Some(why_panel(&Why { study, why, rules })))
     }
 
     /// The same for a program.

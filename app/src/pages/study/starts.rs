@@ -25,7 +25,7 @@ pub fn Starts(page: Page) -> impl IntoView {
 }
 
 /// How far the study is: by then an engine may have been started or have ended.
-pub(super) fn progress(study: &StudyView) -> (usize, bool) {
+fn progress(study: &StudyView) -> (usize, bool) {
     let open = [PointState::Planned, PointState::Running];
     let open = study.points.iter().filter(|it| open.contains(&it.state));
     (open.count(), crate::live::is_live(study.state))
