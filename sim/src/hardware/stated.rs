@@ -102,7 +102,7 @@ impl Statement<'_> {
         let shape = only(
             SHAPES
                 .iter()
-                .filter(|it| it.words.iter().all(|list| has_one(list))),
+                .filter(|it| it.words.iter().all(has_one)),
         )?;
         let quantization = self.quantization.trim().to_ascii_lowercase();
         if !SIXTEEN_BITS.contains(&quantization.as_str()) {
