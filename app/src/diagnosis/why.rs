@@ -93,7 +93,7 @@ pub fn that_matters(study: &StudyView, configuration: u32) -> Option<(&PointView
     }
     points.sort_by(|a, b| height(a.level).total_cmp(&height(b.level)));
     let chosen = points.iter().find_map(|point| {
-        let chosen = above(point, ceiling)?;
+        let chosen = above(point, ceiling, study.spec.slo.attainment)?;
         Some((*point, chosen))
     });
     chosen.or_else(|| {
@@ -104,7 +104,8 @@ pub fn that_matters(study: &StudyView, configuration: u32) -> Option<(&PointView
     })
 }
 
-fn above(point: &PointView, ceiling: Option<&Ceiling>) -> Option<Chosen> {
+/// Above the ceiling lies what breaks the promise by its own requests: a ceiling's value may lie below a level that keeps it.
+fn above(point: &PointView, ceiling: Option<&Ceiling>, promise: f64) -> Option<Chosen> {
     let summary = point.summary.as_ref()?;
     if matches!(summary.capacity, Capacity::Above { .. }) {
         return Some(Chosen::AboveCapacity);
@@ -113,8 +114,10 @@ fn above(point: &PointView, ceiling: Option<&Ceiling>) -> Option<Chosen> {
         .level
         .rate()
         .map(|rate| summary.offered_rate.unwrap_or(rate))?;
+    let share = point.judgement.as_ref().and_then(|it| it.attainment.as_ref());
+    let is_broken = share.is_some_and(|it| it.value < promise);
     let is_above = match ceiling? {
-        Ceiling::Bracket { value, .. } => *value < offered,
+        Ceiling::Bracket { value, .. } => *value < offered && is_broken,
         Ceiling::NoneKept { .. } => true,
         Ceiling::Unresolved { hi: Some(hi), .. } => *hi <= offered,
         Ceiling::Unresolved { hi: None, .. } | Ceiling::AtLeast { .. } | Ceiling::Ramped => false,
