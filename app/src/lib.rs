@@ -26,11 +26,11 @@ pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
 #[cfg(test)]
 mod fixture; // a made-up study for tests
+#[cfg(feature = "ssr")]
+mod later; // what a page shows once it is awake, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
-#[cfg(feature = "ssr")]
-mod later; // what a page shows once it is awake, drawn by the server
 mod reading; // what a page reads before it shows anything
 #[cfg(feature = "ssr")]
 pub mod rules; // a point as other tools would tell it, drawn by the server

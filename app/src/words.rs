@@ -473,8 +473,14 @@ mod tests {
         study.configurations[0].spec.name = "llama.cpp, 4 bits".into();
         study.configurations[1].spec.name = "vLLM, bf16".into();
         let sentences = answer(&study);
-        assert!(sentences[0].starts_with("llama.cpp, 4 bits: "), "{sentences:?}");
-        assert!(sentences[1].starts_with("vLLM, bf16 moves it to "), "{sentences:?}");
+        assert!(
+            sentences[0].starts_with("llama.cpp, 4 bits: "),
+            "{sentences:?}"
+        );
+        assert!(
+            sentences[1].starts_with("vLLM, bf16 moves it to "),
+            "{sentences:?}"
+        );
     }
 
     #[test]

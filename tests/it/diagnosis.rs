@@ -168,7 +168,8 @@ async fn a_study_that_does_something_else_tries_nothing() -> anyhow::Result<()> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_form_behind_an_advice_is_remembered_until_its_study_is_launched() -> anyhow::Result<()> {
+async fn the_form_behind_an_advice_is_remembered_until_its_study_is_launched() -> anyhow::Result<()>
+{
     let edge = OnEdge::open().await?;
     let studio = &edge.studio;
     let slow = slow(studio, &edge.store().await?).await?;
@@ -184,7 +185,9 @@ async fn the_form_behind_an_advice_is_remembered_until_its_study_is_launched() -
     assert_eq!(said["point"], json!(slow.points[1].id), "{said:#}");
 
     let path = format!("/api/v1/studies?tries={}", slow.points[0].id);
-    let launched = edge.json("POST", &path, &serde_json::to_value(trying())?).await;
+    let launched = edge
+        .json("POST", &path, &serde_json::to_value(trying())?)
+        .await;
     let id = launched.json()["id"].as_str().unwrap_or_default().parse()?;
     assert_eq!(tried(studio, id).await?["point"], json!(slow.points[0].id));
     Ok(())
@@ -220,7 +223,11 @@ async fn a_bundle_carries_its_prediction_and_its_outcome_is_worked_out_anew() {
             let opened = bundle::import(store, unpacked, "study.goodput").await?;
             assert_eq!(opened.id, id);
             assert_eq!(tried(studio, id).await?, before);
-            assert_eq!(record(studio).await?, record_of, "of what was measured here");
+            assert_eq!(
+                record(studio).await?,
+                record_of,
+                "of what was measured here"
+            );
         }
         Ok(())
     })

@@ -114,7 +114,10 @@ fn above(point: &PointView, ceiling: Option<&Ceiling>, promise: f64) -> Option<C
         .level
         .rate()
         .map(|rate| summary.offered_rate.unwrap_or(rate))?;
-    let share = point.judgement.as_ref().and_then(|it| it.attainment.as_ref());
+    let share = point
+        .judgement
+        .as_ref()
+        .and_then(|it| it.attainment.as_ref());
     let is_broken = share.is_some_and(|it| it.value < promise);
     let is_above = match ceiling? {
         Ceiling::Bracket { value, .. } => *value < offered && is_broken,
@@ -273,7 +276,9 @@ mod tests {
             let own = |it: &&mut PointView| it.configuration == 0 && it.level == highest;
             for point in study.points.iter_mut().filter(own) {
                 if let Some(summary) = &mut point.summary {
-                    summary.capacity = Capacity::Above { why: "grows".into() };
+                    summary.capacity = Capacity::Above {
+                        why: "grows".into(),
+                    };
                 }
             }
         };

@@ -330,8 +330,12 @@ mod tests {
         };
         let of = |before: f64, after: f64| {
             let points = [spread(before), spread(after)];
-            let [was, is] = [&points[0], &points[1]]
-                .map(|it| (it, summarize(it, Discipline::OpenLoop, Failures::AsInfinity)));
+            let [was, is] = [&points[0], &points[1]].map(|it| {
+                (
+                    it,
+                    summarize(it, Discipline::OpenLoop, Failures::AsInfinity),
+                )
+            });
             let client = certify(&points[0], ClientEvidence::default());
             let [was, is] = [&was, &is].map(|(records, summary)| Measured {
                 records,
@@ -370,13 +374,7 @@ mod tests {
         ]);
         let of = |cause: Cause| {
             let it = tally[&cause];
-            (
-                it.said,
-                it.came_true,
-                it.did_not,
-                it.cannot_tell,
-                it.open,
-            )
+            (it.said, it.came_true, it.did_not, it.cannot_tell, it.open)
         };
         assert_eq!(of(Cause::KvBound), (3, 1, 1, 1, 0));
         assert_eq!(of(Cause::KvPressure), (1, 0, 0, 0, 1));

@@ -46,9 +46,12 @@ macro_rules! columns {
 
 impl Store {
     /// Keeps what a study was begun to try; an earlier one stays.
-    pub async fn keep_prediction(&self, study: Uuid, foretold: &Foretold) -> Result<(), StoreError> {
-        const SQL: &str =
-            "INSERT INTO predictions (study, foretold) VALUES ($1, $2) ON CONFLICT (study) DO NOTHING";
+    pub async fn keep_prediction(
+        &self,
+        study: Uuid,
+        foretold: &Foretold,
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "INSERT INTO predictions (study, foretold) VALUES ($1, $2) ON CONFLICT (study) DO NOTHING";
         let text = to_json("prediction", foretold)?;
         writing!(self, |tx| {
             sqlx::query(SQL)

@@ -7,9 +7,7 @@ mod tried; // predictions that studies were begun to try
 pub(crate) use engine::Engine;
 pub(crate) use tried::Offers;
 
-use app::diagnosis::{
-    ConfigurationWhy, DiagnosisView, StudyWhy, Why, that_matters, why_panel,
-};
+use app::diagnosis::{ConfigurationWhy, DiagnosisView, StudyWhy, Why, that_matters, why_panel};
 use app::studio::{StudioError, StudyState, StudyView};
 use bytes::Bytes;
 use measure::certificate::Certificate;

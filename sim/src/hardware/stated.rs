@@ -99,11 +99,7 @@ impl Statement<'_> {
         let name = words(self.model);
         let has_one =
             |list: &&'static [&'static str]| name.iter().any(|it| list.contains(&it.as_str()));
-        let shape = only(
-            SHAPES
-                .iter()
-                .filter(|it| it.words.iter().all(has_one)),
-        )?;
+        let shape = only(SHAPES.iter().filter(|it| it.words.iter().all(has_one)))?;
         let quantization = self.quantization.trim().to_ascii_lowercase();
         if !SIXTEEN_BITS.contains(&quantization.as_str()) {
             return None;
@@ -193,7 +189,13 @@ mod tests {
         let by_hand = (8.03e9 - 128_256.0 * 4096.0) * 2.0 / (0.8 * 3.35e12) + 0.3e-3;
         let found = stated.theory.step.as_secs_f64();
         assert!((found / by_hand - 1.0).abs() < 1e-3, "{found} {by_hand}");
-        for part in ["Llama 3.1 8B", "on H100 SXM", "80 %", "50 %", "not measured"] {
+        for part in [
+            "Llama 3.1 8B",
+            "on H100 SXM",
+            "80 %",
+            "50 %",
+            "not measured",
+        ] {
             assert!(stated.sentence.contains(part), "{}", stated.sentence);
         }
     }

@@ -90,7 +90,10 @@ mod tests {
         let adaptive: Adaptive = "find 1-64 in 20 min".parse().expect("a sweep");
         spec.adaptive = Some(adaptive);
         fix_levels(&mut spec, ["8", "2", "8"].map(level).into_iter());
-        assert_eq!((spec.adaptive, spec.levels), (None, vec![level("2"), level("8")]));
+        assert_eq!(
+            (spec.adaptive, spec.levels),
+            (None, vec![level("2"), level("8")])
+        );
     }
 
     #[test]

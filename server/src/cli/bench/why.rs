@@ -82,7 +82,11 @@ fn of_cause(finding: &Finding, view: &DiagnosisView) -> Vec<String> {
     lines.extend(each("not told:", &finding.missing));
     if let Some(advice) = &finding.advice {
         let called = view.flag.as_ref().map(called).unwrap_or_default();
-        lines.push(format!("  {:<14} {}{called}", "first:", advice.turn.words()));
+        lines.push(format!(
+            "  {:<14} {}{called}",
+            "first:",
+            advice.turn.words()
+        ));
         let prediction = advice.prediction.iter();
         lines.extend(prediction.map(|it| format!("  {:<14} {}", "then:", it.sentence())));
     }

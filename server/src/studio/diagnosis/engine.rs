@@ -13,12 +13,7 @@ use super::flags::{self, Flag};
 use crate::store::StoredPoint;
 
 /// Flags by which engines share a model among devices.
-const SHARDS: [&str; 4] = [
-    "tensor-parallel-size",
-    "tp_size",
-    "num-shard",
-    "tp",
-];
+const SHARDS: [&str; 4] = ["tensor-parallel-size", "tp_size", "num-shard", "tp"];
 
 /// What is known of an engine.
 pub struct Engine {
@@ -179,7 +174,11 @@ mod tests {
             .flag(Turn::RaiseConcurrentSequences)
             .expect("vLLM has one");
         assert_eq!(
-            (flag.name.as_str(), flag.now.as_deref(), flag.value.as_deref()),
+            (
+                flag.name.as_str(),
+                flag.now.as_deref(),
+                flag.value.as_deref()
+            ),
             ("max-num-seqs", Some("4"), Some("16"))
         );
         assert_eq!(flag.link, None);

@@ -240,7 +240,9 @@ fn turns_alone(spec: &StudySpec, origin: &ConfigurationSpec, knob: &str, value: 
     };
     let text = |knobs: &Knobs| -> Vec<(String, String)> {
         let knobs = knobs.iter();
-        knobs.map(|(name, value)| (name.clone(), value.to_string())).collect()
+        knobs
+            .map(|(name, value)| (name.clone(), value.to_string()))
+            .collect()
     };
     let mut wanted = origin.knobs.clone();
     wanted.insert(knob.to_owned(), value.into());
