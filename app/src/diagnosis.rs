@@ -1,12 +1,20 @@
-//! Why a point is slow, as the page shows it: drawn by the server, as the evidence is.
+//! Why a point is slow, as the pages show it: drawn by the server, as the evidence is.
+
+mod tried; // predictions, and what became of them
+mod why; // on a study's page
+
+pub use tried::{Foretold, RuleRecord, Tried};
+pub use why::{Chosen, ConfigurationWhy, StudyWhy, Why, that_matters, why_panel};
 
 use measure::diagnose::{Advice, Answer, Cause, Diagnosis, Finding, Standing};
+
+use serde::Serialize;
 
 use crate::ui::html::{Html, heads, html, table};
 use crate::words;
 
 /// A flag of the engine, and what a study that turns it starts from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlagView {
     /// Its name, without dashes.
     pub name: String,
@@ -19,24 +27,34 @@ pub struct FlagView {
 }
 
 /// A diagnosis with what the point's engine calls the first knob.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DiagnosisView {
     /// What was found.
+    #[serde(flatten)]
     pub diagnosis: Diagnosis,
     /// The first knob of the cause that is named, where this engine has it.
     pub flag: Option<FlagView>,
+    /// Where it is from what the hardware allows, in a sentence; none where nobody states which it is.
+    pub hardware: Option<String>,
 }
 
-/// The whole panel.
+/// The whole panel of a point.
 pub fn panel(view: &DiagnosisView) -> String {
-    let DiagnosisView { diagnosis, flag } = view;
+    let DiagnosisView {
+        diagnosis,
+        flag,
+        hardware,
+    } = view;
     let named = diagnosis.named();
     let advice = named.and_then(|it| it.advice.as_ref());
     html!(
-        r#"<section class="stack diagnosis"><h2>Diagnosis</h2>{}{}{}{}</section>"#,
+        r#"<section class="stack diagnosis"><h2>Diagnosis</h2>{}{}{}{}{}</section>"#,
         answer(&diagnosis.answer),
         advice.map(|it| first_knob(it, flag.as_ref())),
         named.map(evidence),
+        hardware
+            .as_ref()
+            .map(|it| html!(r#"<p class="small muted">{}</p>"#, it)),
         all(&diagnosis.findings),
     )
     .into_string()
@@ -145,11 +163,19 @@ fn standing(standing: Standing) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use measure::diagnose::{Change, Figure, Prediction, Turn};
 
-    fn view(answer: Answer) -> DiagnosisView {
+    /// The answer of [`view`]'s finding.
+    pub fn named() -> Answer {
+        Answer::Named {
+            cause: Cause::TooLittleConcurrency,
+        }
+    }
+
+    /// A diagnosis with one finding.
+    pub fn view(answer: Answer) -> DiagnosisView {
         let finding = Finding {
             cause: Cause::TooLittleConcurrency,
             standing: Standing::Shown,
@@ -174,24 +200,23 @@ mod tests {
                 name: "max-num-seqs".into(),
                 now: Some("4".into()),
                 value: Some("16".into()),
-                link: Some("/new?from=x&flip=0:max-num-seqs=16".into()),
+                link: Some("/studies/new?from=x&flip=0:max-num-seqs=16".into()),
             }),
+            hardware: Some("By the data sheet.".into()),
         }
     }
 
     #[test]
     fn the_cause_its_evidence_and_the_flag_stand_there() {
-        let named = Answer::Named {
-            cause: Cause::TooLittleConcurrency,
-        };
-        let html = panel(&view(named));
+        let html = panel(&view(named()));
         for part in [
             "Too little concurrency. All places are taken",
             "waits: &lt;97&gt; %",
             "load: not told",
+            "By the data sheet.",
             "(<code>max-num-seqs</code>, now 4, try 16)",
             "If that is the cause: TTFT p50 falls by at least 50.0 %.",
-            r#"href="/new?from=x&amp;flip=0:max-num-seqs=16""#,
+            r#"href="/studies/new?from=x&amp;flip=0:max-num-seqs=16""#,
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

@@ -28,6 +28,7 @@ pub mod figure_svg; // the chart as a picture
 mod fixture; // a made-up study for tests
 #[cfg(feature = "ssr")]
 pub mod history; // earlier runs of the same, drawn by the server
+mod later; // what a page shows once it is awake, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
@@ -74,6 +75,7 @@ pub struct Assets {
 pub struct Origin(pub String);
 
 /// The whole HTML document. Rendered on the server only; the browser wakes up its body.
+#[cfg(feature = "ssr")]
 pub fn shell() -> impl IntoView {
     let Assets {
         css,
@@ -104,10 +106,12 @@ pub fn shell() -> impl IntoView {
     }
 }
 
-/// The module script that loads the frontend and hydrates the page.
+/// The module script that loads the frontend, hydrates the page, and then asks for what it shows later.
+#[cfg(feature = "ssr")]
 fn wake_up(js: &str, wasm: &str) -> String {
     format!(
-        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => hydrate());"
+        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); {} }});",
+        later::SCRIPT
     )
 }
 

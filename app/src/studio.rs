@@ -684,6 +684,8 @@ pub trait Studio: Send + Sync {
         study: Uuid,
         allowed: Option<f64>,
     ) -> Result<HistoryView, StudioError>;
+    /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
+    fn will_try(&self, actor: &Actor, point: Uuid);
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -203,7 +203,8 @@ pub fn finished(view: &StudyView) -> (usize, usize) {
     )
 }
 
-/// The answer of a study's page, in words, before any chart. The first sentence is the headline.
+/// The answer of a study's page, in words, before any chart. The first sentence is the headline. A configuration's name stands as
+/// it was given, at the beginning of a sentence too: `vLLM, bf16` is no `VLLM`.
 pub fn answer(view: &StudyView) -> Vec<String> {
     let unit = rate_unit(&view.spec);
     let Some((baseline, others)) = view.configurations.split_first() else {
@@ -224,7 +225,7 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     sentences.extend(doubt(view));
     sentences.extend(view.configurations.iter().filter_map(|it| {
         let ended = it.search_ended.as_deref()?;
-        Some(format!("{}: {}", capital(&it.spec.name), small(ended)))
+        Some(format!("{}: {}", it.spec.name, small(ended)))
     }));
     sentences
 }
@@ -235,7 +236,7 @@ fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> Strin
     };
     let finding = finding(view, found, unit);
     if 1 < view.configurations.len() {
-        format!("{}: {finding}", capital(&baseline.spec.name))
+        format!("{}: {finding}", baseline.spec.name)
     } else {
         capital(&finding)
     }
@@ -332,7 +333,7 @@ fn not_yet(view: &StudyView) -> String {
 
 /// What the other configuration did to the ceiling.
 fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) -> String {
-    let name = capital(&other.spec.name);
+    let name = &other.spec.name;
     let (Some(from), Some(to)) = (baseline.ceiling, other.ceiling) else {
         return match &other.ceiling {
             Some(found) => format!("{name}: {}.", with_unit(found, unit)),
@@ -432,10 +433,10 @@ mod tests {
             study.configurations[1].spec.name = "caching on".into();
             answer(&study)
         };
-        assert!(sentences[0].starts_with("Caching off: at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to 11.4 sessions/s ("), "{sentences:?}");
+        assert!(sentences[0].starts_with("caching off: at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to 11.4 sessions/s ("), "{sentences:?}");
         assert!(
             sentences[1].starts_with(
-                "Caching on moves it to 14.9 sessions/s (13.8–15.7): better, +31\u{202f}%"
+                "caching on moves it to 14.9 sessions/s (13.8–15.7): better, +31\u{202f}%"
             ),
             "{sentences:?}"
         );
@@ -464,6 +465,22 @@ mod tests {
             "{said}"
         );
         assert!(answer(&study).contains(&said));
+    }
+
+    #[test]
+    fn a_name_is_never_changed() {
+        let mut study = fixture::study();
+        study.configurations[0].spec.name = "llama.cpp, 4 bits".into();
+        study.configurations[1].spec.name = "vLLM, bf16".into();
+        let sentences = answer(&study);
+        assert!(
+            sentences[0].starts_with("llama.cpp, 4 bits: "),
+            "{sentences:?}"
+        );
+        assert!(
+            sentences[1].starts_with("vLLM, bf16 moves it to "),
+            "{sentences:?}"
+        );
     }
 
     #[test]

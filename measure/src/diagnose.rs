@@ -18,7 +18,7 @@ mod streams; // requests beside one another
 mod turn; // knobs, by what they mean
 
 pub use prediction::{
-    Came, Change, Figure, Measured, Outcome, Prediction, Record, Tally, check_prediction,
+    Came, Change, Figure, Measured, Outcome, Prediction, Tally, check_prediction,
 };
 pub use said::{Answer, Cause, Diagnosis, Finding, Standing};
 pub use turn::{Advice, Turn};

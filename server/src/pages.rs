@@ -19,7 +19,9 @@ use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
 use serde::Deserialize;
+use uuid::Uuid;
 
+use crate::api::body::Path;
 use crate::auth::Who;
 use crate::error::ApiError;
 use crate::guard::headers::page_policy;
@@ -85,6 +87,20 @@ fn drawn(page: impl FnOnce(&str) -> String) -> Response {
     let nonce = uuid::Uuid::now_v7().simple().to_string();
     let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
     (policy, Html(page(&nonce))).into_response()
+}
+
+/// Why a study's configurations are slow: the panel beside its curve. 202 while it measures.
+pub async fn why(
+    State(edge): State<Edge>,
+    _: Who,
+    Path(study): Path<Uuid>,
+) -> Result<Response, ApiError> {
+    let panel = edge.studio.why_panel(study).await?;
+    let fresh = [(header::CACHE_CONTROL, "no-store")];
+    Ok(match panel {
+        Some(panel) => (fresh, Html(panel)).into_response(),
+        None => (StatusCode::ACCEPTED, fresh).into_response(),
+    })
 }
 
 /// What pages and server functions find in their context.

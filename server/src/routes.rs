@@ -78,6 +78,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/assets/{*file}", get(assets::asset))
         .route("/engines", get(pages::engines))
         .route("/studies/{id}/history", get(pages::history))
+        .route("/studies/{id}/why", get(pages::why))
         .route("/favicon.ico", get(assets::favicon))
         .route("/examples/{name}", get(api::bundles::visit))
         .merge(shared)

@@ -8,7 +8,7 @@ pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
-mod diagnosis; // why a point is slow
+pub(crate) mod diagnosis; // why a point is slow
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -57,6 +57,8 @@ pub struct LocalStudio {
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     registry: Arc<Registry>,
+    /// Points whose predictions somebody was about to try.
+    offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
     may_start_engines: bool,
     /// Held while the studio is open, so that no second server takes the data directory.
@@ -178,7 +180,11 @@ impl Studio for LocalStudio {
         _: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError> {
-        self.diagnosis_of(point).await
+        self.diagnosis_on_a_page(point).await
+    }
+
+    fn will_try(&self, _: &Actor, point: Uuid) {
+        self.offers.add(point);
     }
 
     async fn history(
@@ -191,9 +197,9 @@ impl Studio for LocalStudio {
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
+        let foretold = self.foretold_of(&spec).await?;
         let id = self.store_study(spec).await?;
-        self.supervisor.wake();
-        Ok(id)
+        self.begin(id, foretold).await
     }
 
     async fn stop(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {

@@ -3,6 +3,10 @@
 use crate::config::BLOCK_SIZE;
 use crate::cost::Cost;
 
+mod stated; // where somebody says which hardware it is
+
+pub use stated::{Stated, Statement};
+
 /// A model's shape, from its published configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {

@@ -111,7 +111,7 @@ const MADE_UP_MEMORY: Memory = Memory {
 };
 
 /// Llama 3.1 8B in bfloat16.
-const LLAMA_8B: Model = Model {
+pub(crate) const LLAMA_8B: Model = Model {
     params: 8.03e9,
     tied: false,
     layers: 32.0,
@@ -123,26 +123,31 @@ const LLAMA_8B: Model = Model {
 };
 
 /// Llama 3.1 70B in bfloat16.
-const LLAMA_70B: Model = Model {
+pub(crate) const LLAMA_70B: Model = Model {
     params: 70.6e9,
     layers: 80.0,
     hidden: 8192.0,
     ..LLAMA_8B
 };
 
-/// Llama 3.2 1B with weights of four bits and a half (blocks of 32 with a scale of 16 bits).
-const LLAMA_1B_4BIT: Model = Model {
+/// Llama 3.2 1B in bfloat16.
+pub(crate) const LLAMA_1B: Model = Model {
     params: 1.24e9,
     tied: true,
     layers: 16.0,
     hidden: 2048.0,
     head: 64.0,
-    weight_bytes: 4.5 / 8.0,
     ..LLAMA_8B
 };
 
+/// The same with weights of four bits and a half (blocks of 32 with a scale of 16 bits).
+const LLAMA_1B_4BIT: Model = Model {
+    weight_bytes: 4.5 / 8.0,
+    ..LLAMA_1B
+};
+
 /// NVIDIA H100 SXM, 80 GB.
-const H100: Device = Device {
+pub(crate) const H100: Device = Device {
     count: 1.0,
     memory: 80e9,
     reserved: 1.5e9,
@@ -159,14 +164,14 @@ const H100: Device = Device {
 };
 
 /// NVIDIA H200 SXM, 141 GB.
-const H200: Device = Device {
+pub(crate) const H200: Device = Device {
     memory: 141e9,
     bandwidth: 4.8e12,
     ..H100
 };
 
 /// NVIDIA A100 SXM, 80 GB.
-const A100: Device = Device {
+pub(crate) const A100: Device = Device {
     bandwidth: 2.039e12,
     flops: 312e12,
     link: 300e9,
@@ -174,7 +179,7 @@ const A100: Device = Device {
 };
 
 /// NVIDIA L4, 24 GB.
-const L4: Device = Device {
+pub(crate) const L4: Device = Device {
     memory: 24e9,
     bandwidth: 300e9,
     flops: 121e12,

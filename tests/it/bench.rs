@@ -466,6 +466,21 @@ fn turns_carry_real_answers_where_that_is_asked() -> anyhow::Result<()> {
 }
 
 #[test]
+fn why_a_run_is_slow_is_told_where_it_is_asked() -> anyhow::Result<()> {
+    let load = ["--rate", "50", "--requests", "60"];
+    let (status, json) = bench(&[&load[..], &["--diagnose", "--metrics", "auto"]].concat())?;
+    assert_eq!(status, 0);
+    let diagnosis = &json["diagnosis"];
+    let findings = diagnosis["findings"].as_array().map_or(0, Vec::len);
+    assert_eq!((&diagnosis["version"], findings), (&1.into(), 15));
+    assert!(diagnosis["answer"]["kind"].is_string(), "{diagnosis}");
+    assert_eq!(diagnosis["hardware"], Value::Null, "nobody states it");
+    let (_, without) = bench(&load)?;
+    assert_eq!(without["diagnosis"], Value::Null);
+    Ok(())
+}
+
+#[test]
 fn other_tools_rules_stand_beside_the_own_figures() -> anyhow::Result<()> {
     let (status, json) = bench(&[
         "--requests",

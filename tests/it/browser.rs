@@ -13,6 +13,7 @@ mod real_engine; // the same way against llama.cpp
 mod screens; // every page: both themes, wide and narrow, no complaint
 mod typing; // with real keys, into every kind of field
 mod uploads; // files that a workload and its tokenizer name
+mod why; // what is wrong, and which knob first
 
 use tests::browser::Browser;
 

@@ -7,6 +7,7 @@ mod bench; // goodput bench
 mod browser; // what a person sees, in a real Chromium
 mod bundle; // studies as files
 mod cli; // the rest of the command line
+mod diagnosis; // why a point is slow, and what is foretold
 mod evidence; // what is seen beside a point
 mod fields; // what requests say
 mod history; // earlier runs of the same

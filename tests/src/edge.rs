@@ -14,6 +14,7 @@ use server::assets::Site;
 use server::auth::{Access, TokenHash};
 use server::config::{Config, StoreConfig};
 use server::routes::{Edge, router};
+use server::store::Store;
 use server::studio::{LocalStudio, Settings};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -65,6 +66,13 @@ impl OnEdge {
     /// On loopback, open to everyone there.
     pub async fn open() -> anyhow::Result<Self> {
         Self::with(|config| config, Access::open()).await
+    }
+
+    /// Its store, to give it what nobody measured.
+    pub async fn store(&self) -> anyhow::Result<Store> {
+        let folder = self.dir.path().join("data");
+        let config = StoreConfig::in_folder(folder);
+        Ok(Store::open(&config.database).await?)
     }
 
     /// Behind an access token.

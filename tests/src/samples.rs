@@ -60,6 +60,25 @@ pub fn records(count: u32, ttft_ms: u64) -> Vec<RequestRecord> {
     (0..count).map(|index| record(index, ttft_ms)).collect()
 }
 
+/// The same of 1000 requests, enough for the interval of a p99, but that every 25th prompt is long and takes 250 ms, and the three after it wait for its end.
+pub fn held_up() -> Vec<RequestRecord> {
+    (0..1000)
+        .map(|index| {
+            let place = index % 25;
+            let waits = |behind: u32| 250 - 50 * u64::from(behind);
+            let (prompt, ttft) = match place {
+                10 => (5000, 250),
+                11..=13 => (16, waits(place - 10)),
+                _ => (16, 20),
+            };
+            RequestRecord {
+                prompt_tokens: Some(prompt),
+                ..record(index, ttft)
+            }
+        })
+        .collect()
+}
+
 fn record(index: u32, ttft_ms: u64) -> RequestRecord {
     let scheduled = Nanos::from_millis(u64::from(index) * 50);
     let after = |millis| scheduled + Nanos::from_millis(millis);

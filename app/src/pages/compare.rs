@@ -132,7 +132,7 @@ fn CompareBody(compared: CompareView) -> impl IntoView {
                         {study.map(|(href, name)| view! { <A href=href>{name}</A> })}
                         <span aria-current="page">"Compare"</span>
                     </nav>
-                    <h1>{words::capital(&title)}</h1>
+                    <h1>{title}</h1>
                     <div class="row">
                         {simulated.then(|| view! { <Badge word=SIMULATED /> })}
                         {insecure.then(|| view! { <Badge word=INSECURE /> })}

@@ -138,6 +138,7 @@ pub fn StudyBody(
                 <aside class="stack">
                     <promise::Promise page />
                     <facts::Doubts page />
+                    {owner.then(|| view! { <section data-later="why"></section> })}
                 </aside>
             </div>
             <points::Points page />

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::said::Cause;
-use super::turn::Turn;
 use crate::certificate::Certificate;
 use crate::quantile::{Estimate, Sample};
 use crate::request::RequestRecord;
@@ -149,7 +148,7 @@ pub enum Came {
 pub struct Outcome {
     /// Whether it came true, by the values.
     pub came: Came,
-    /// Whether the interval of the value afterwards says the same; it may lack the end that would.
+    /// Whether the 95 % intervals of both values say the same, whatever lies within them; one may lack the end that would.
     pub sure: bool,
     /// The value before.
     pub before: Option<Nanos>,
@@ -159,80 +158,106 @@ pub struct Outcome {
     pub bound: Option<Nanos>,
 }
 
+impl Outcome {
+    /// Whether it came true, by the intervals: cannot tell where they reach over the bound.
+    pub fn verdict(&self) -> Came {
+        if self.sure {
+            self.came
+        } else {
+            Came::CannotTell
+        }
+    }
+}
+
+impl Change {
+    /// What a value must reach that was this before.
+    fn bound(self, before: Option<Nanos>) -> Option<Nanos> {
+        let times = |factor: f64| Some(Nanos((before?.0 as f64 * factor).round() as u64));
+        match self {
+            Self::FallsBy(share) => times(1.0 - share),
+            Self::RisesBy(share) => times(1.0 + share),
+            Self::Below(bound) => Some(bound),
+        }
+    }
+
+    /// Whether a value reaches a bound; none where either is not known.
+    fn reaches(self, value: Option<Nanos>, bound: Option<Nanos>) -> Option<bool> {
+        let (value, bound) = (value?, bound?);
+        Some(match self {
+            Self::RisesBy(_) => bound <= value,
+            Self::FallsBy(_) | Self::Below(_) => value <= bound,
+        })
+    }
+
+    /// The ends of the intervals before and afterwards that speak most against an answer.
+    fn worst(self, came: bool, was: Estimate, is: Estimate) -> (Option<Nanos>, Option<Nanos>) {
+        let rises = matches!(self, Self::RisesBy(_));
+        if came == rises {
+            (was.hi, is.lo)
+        } else {
+            (was.lo, is.hi)
+        }
+    }
+}
+
 /// Did it come true? Both points must be of the same load, but for what was turned.
 pub fn check_prediction(prediction: &Prediction, before: Measured, after: Measured) -> Outcome {
-    let (was, is) = (before.of(prediction.figure), after.of(prediction.figure));
-    let was = was.and_then(|it| it.value);
-    let times = |factor: f64| was.map(|it| Nanos((it.0 as f64 * factor).round() as u64));
-    let (bound, rises) = match prediction.change {
-        Change::FallsBy(share) => (times(1.0 - share), false),
-        Change::RisesBy(share) => (times(1.0 + share), true),
-        Change::Below(bound) => (Some(bound), false),
+    let Prediction { figure, change } = *prediction;
+    let nothing = Estimate {
+        value: None,
+        lo: None,
+        hi: None,
     };
-    let came = |value: Option<Nanos>| {
-        let (value, bound) = (value?, bound?);
-        Some(if rises {
-            bound <= value
-        } else {
-            value <= bound
-        })
-    };
-    let by_value = came(is.and_then(|it| it.value));
-    // The end of the interval that lies nearest to the bound must be on the same side.
-    let nearest = is.and_then(|it| match by_value {
-        Some(true) if rises => it.lo,
-        Some(true) => it.hi,
-        _ if rises => it.hi,
-        _ => it.lo,
+    let [was, is] = [before, after].map(|it| it.of(figure).unwrap_or(nothing));
+    let bound = change.bound(was.value);
+    let came = change.reaches(is.value, bound);
+    let sure = came.is_some_and(|came| {
+        let (was, is) = change.worst(came, was, is);
+        change.reaches(is, change.bound(was)) == Some(came)
     });
     Outcome {
-        came: match by_value {
+        came: match came {
             Some(true) => Came::True,
             Some(false) => Came::False,
             None => Came::CannotTell,
         },
-        sure: by_value.is_some() && came(nearest) == by_value,
-        before: was,
-        after: is.and_then(|it| it.value),
+        sure,
+        before: was.value,
+        after: is.value,
         bound,
     }
 }
 
-/// A prediction that was tried: what the store keeps of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// Which rule made it.
-    pub cause: Cause,
-    /// What was turned.
-    pub turn: Turn,
-    /// What had to happen.
-    pub prediction: Prediction,
-    /// What did.
-    pub outcome: Outcome,
-}
-
-/// How a rule's predictions have fared.
+/// How a rule's predictions have fared that somebody tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Those that came true.
+    /// All of them.
+    pub said: u32,
+    /// Those that came true, by the intervals.
     pub came_true: u32,
     /// Those that did not.
     pub did_not: u32,
     /// Those of which nobody can tell.
     pub cannot_tell: u32,
+    /// Those whose study has not ended.
+    pub open: u32,
 }
 
 impl Tally {
-    /// Rule by rule.
-    pub fn by_cause(records: &[Record]) -> BTreeMap<Cause, Self> {
+    /// Rule by rule; a prediction without an outcome is open.
+    pub fn by_cause(
+        tried: impl IntoIterator<Item = (Cause, Option<Outcome>)>,
+    ) -> BTreeMap<Cause, Self> {
         let mut all: BTreeMap<Cause, Self> = BTreeMap::new();
-        for record in records {
-            let tally = all.entry(record.cause).or_default();
-            match record.outcome.came {
-                Came::True => tally.came_true += 1,
-                Came::False => tally.did_not += 1,
-                Came::CannotTell => tally.cannot_tell += 1,
-            }
+        for (cause, outcome) in tried {
+            let tally = all.entry(cause).or_default();
+            tally.said += 1;
+            *match outcome.map(|it| it.verdict()) {
+                Some(Came::True) => &mut tally.came_true,
+                Some(Came::False) => &mut tally.did_not,
+                Some(Came::CannotTell) => &mut tally.cannot_tell,
+                None => &mut tally.open,
+            } += 1;
         }
         all
     }
@@ -294,34 +319,64 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_s_record_counts_what_became_of_its_predictions() {
-        let record = |cause, came| Record {
-            cause,
-            turn: Turn::GrowKvCache,
-            prediction: Prediction {
-                figure: Figure::TpotP99,
-                change: Change::FallsBy(0.15),
-            },
-            outcome: Outcome {
-                came,
-                sure: false,
-                before: None,
-                after: None,
-                bound: None,
-            },
+    fn what_the_intervals_leave_open_is_not_told() {
+        // Every other request takes twice as long: the median lies between both, and so does its interval.
+        let spread = |ttft: f64| -> Vec<RequestRecord> {
+            let one = |index: u32| {
+                let times = 1.0 + f64::from(index % 2);
+                answered(index, 50.0 * f64::from(index), ttft * times, &[10.0; 5])
+            };
+            (0..400).map(one).collect()
         };
-        let records = [
-            record(Cause::KvBound, Came::True),
-            record(Cause::KvBound, Came::False),
-            record(Cause::KvBound, Came::True),
-            record(Cause::KvPressure, Came::CannotTell),
-        ];
-        let tally = Tally::by_cause(&records);
+        let of = |before: f64, after: f64| {
+            let points = [spread(before), spread(after)];
+            let [was, is] = [&points[0], &points[1]].map(|it| {
+                (
+                    it,
+                    summarize(it, Discipline::OpenLoop, Failures::AsInfinity),
+                )
+            });
+            let client = certify(&points[0], ClientEvidence::default());
+            let [was, is] = [&was, &is].map(|(records, summary)| Measured {
+                records,
+                summary,
+                client: &client,
+            });
+            let prediction = Prediction {
+                figure: Figure::TtftP50,
+                change: Change::FallsBy(0.5),
+            };
+            check_prediction(&prediction, was, is)
+        };
+        let close = of(200.0, 99.0);
+        assert_eq!(
+            (close.came, close.verdict()),
+            (Came::True, Came::CannotTell)
+        );
+        assert_eq!(of(200.0, 49.0).verdict(), Came::True);
+        assert_eq!(of(200.0, 201.0).verdict(), Came::False);
+    }
+
+    #[test]
+    fn a_rule_s_record_counts_what_became_of_its_predictions() {
+        let outcome = |came, sure| Outcome {
+            came,
+            sure,
+            before: None,
+            after: None,
+            bound: None,
+        };
+        let tally = Tally::by_cause([
+            (Cause::KvBound, Some(outcome(Came::True, true))),
+            (Cause::KvBound, Some(outcome(Came::False, true))),
+            (Cause::KvBound, Some(outcome(Came::True, false))),
+            (Cause::KvPressure, None),
+        ]);
         let of = |cause: Cause| {
             let it = tally[&cause];
-            (it.came_true, it.did_not, it.cannot_tell)
+            (it.said, it.came_true, it.did_not, it.cannot_tell, it.open)
         };
-        assert_eq!(of(Cause::KvBound), (2, 1, 0));
-        assert_eq!(of(Cause::KvPressure), (0, 0, 1));
+        assert_eq!(of(Cause::KvBound), (3, 1, 1, 1, 0));
+        assert_eq!(of(Cause::KvPressure), (1, 0, 0, 0, 1));
     }
 }

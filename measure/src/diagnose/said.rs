@@ -12,7 +12,7 @@ pub enum Cause {
     ClientBound,
     /// The prefix cache held what this point never sent.
     WarmCache,
-    /// The way to the engine takes most of the time before the first token.
+    /// The way to the engine takes much of the time before the first token.
     NetworkBound,
     /// Guesses are made and are wrong.
     DraftsRefused,
@@ -91,7 +91,7 @@ impl Cause {
                 "The prefix cache held prompts that this point never sent: first tokens came sooner than they would."
             }
             Self::NetworkBound => {
-                "The way to the engine takes most of the time before the first token."
+                "The way to the engine takes a third or more of the time before the first token."
             }
             Self::DraftsRefused => {
                 "Speculation drafts tokens that are mostly refused, and each step pays for them."

@@ -146,8 +146,8 @@ fn a_turn_that_is_made_already_rules_its_cause_out() {
 }
 
 #[test]
-fn a_way_of_most_of_the_ttft_is_named_and_a_short_one_is_not() {
-    for (way, is_named) in [(15.0, true), (10.0, true), (9.9, false), (4.0, false)] {
+fn a_way_of_a_third_of_the_ttft_is_named_and_a_short_one_is_not() {
+    for (way, is_named) in [(15.0, true), (6.7, true), (6.6, false), (4.0, false)] {
         let known = Known {
             round_trip: Some(ms(way)),
             ..Known::default()

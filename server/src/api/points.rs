@@ -1,5 +1,6 @@
 //! Raw data of one measured point. A finished point never changes, so browsers may keep it.
 
+use app::diagnosis::DiagnosisView;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
@@ -84,4 +85,16 @@ pub async fn rules(
     Path(id): Path<Uuid>,
 ) -> ApiResult<Json<Vec<Table>>> {
     Ok(Json(edge.studio.rules_of(id).await?))
+}
+
+/// Why the point is slow, as far as its own figures tell: the answer, every cause with what speaks for and against it and what was not told, and the
+/// first knob with this engine's flag and a prediction. Worked out when it is asked for.
+#[utoipa::path(get, path = "/api/v1/points/{id}/diagnosis", operation_id = "get_diagnosis", tag = "points", params(("id" = Uuid, Path)),
+    responses((status = 200, body = schema::Diagnosis), (status = 404, body = Problem)))]
+pub async fn diagnosis(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<DiagnosisView>> {
+    Ok(Json(edge.studio.diagnosis_of(id).await?))
 }

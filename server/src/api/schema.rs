@@ -25,6 +25,7 @@ macro_rules! shapes {
 
 mod capacity; // from ceilings to machines
 mod compare; // configurations side by side
+mod diagnosis; // why a point is slow
 mod evidence; // what was seen beside a point
 mod files; // what workloads name
 mod history; // earlier runs of the same
@@ -33,6 +34,7 @@ mod workload; // what requests ask
 
 pub use capacity::*;
 pub use compare::*;
+pub use diagnosis::*;
 pub use evidence::*;
 pub use files::*;
 pub use history::*;

@@ -1,6 +1,7 @@
 //! Studies: launch, follow, change.
 
 use app::capacity::StudyPlan;
+use app::diagnosis::{RuleRecord, StudyWhy};
 use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyView};
 use axum::Json;
 use axum::extract::State;
@@ -66,15 +67,29 @@ pub async fn list(
     ))
 }
 
+/// What a study is launched for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct LaunchedFor {
+    /// The point whose diagnosis the study tries. What was foretold is kept with it where it has that point's load and its second configuration
+    /// turns the advised knob alone.
+    tries: Option<Uuid>,
+}
+
 /// Check a study and put it in the queue.
-#[utoipa::path(post, path = "/api/v1/studies", operation_id = "launch_study", tag = "studies", request_body = schema::StudySpec,
+#[utoipa::path(post, path = "/api/v1/studies", operation_id = "launch_study", tag = "studies", params(LaunchedFor), request_body = schema::StudySpec,
     responses((status = 201, body = Launched), (status = 422, body = Problem, description = "Errors at fields.")))]
 pub async fn launch(
     State(edge): State<Edge>,
     Who(actor): Who,
+    Query(asked): Query<LaunchedFor>,
     body::Json(spec): body::Json<StudySpec>,
 ) -> ApiResult<Response> {
-    let id = edge.studio.launch(&actor, spec).await?;
+    let id = match asked.tries {
+        Some(point) => edge.studio.launch_trying(spec, point).await?,
+        None => edge.studio.launch(&actor, spec).await?,
+    };
     let place = [(header::LOCATION, format!("/api/v1/studies/{id}"))];
     Ok((StatusCode::CREATED, place, Json(Launched { id })).into_response())
 }
@@ -181,6 +196,28 @@ pub async fn capacity(
     })?;
     let study = edge.studio.study(&actor, id).await?;
     Ok(Json(StudyPlan::of(&study, need)))
+}
+
+/// Why the study's configurations are slow: of each the diagnosis of the point that matters, which is the first above the ceiling or above capacity, else the
+/// highest; and the prediction that the study was begun to try, with what came of it.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/diagnosis", operation_id = "get_study_diagnosis", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 200, body = schema::StudyDiagnosis), (status = 404, body = Problem)))]
+pub async fn diagnosis(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Json<StudyWhy>> {
+    Ok(Json(edge.studio.diagnoses_of(id).await?))
+}
+
+/// How the rules of the diagnosis have fared in this studio: of each the predictions that a study was begun to try, and what came of them.
+#[utoipa::path(get, path = "/api/v1/diagnosis/record", operation_id = "get_diagnosis_record", tag = "studies",
+    responses((status = 200, body = Vec<schema::RuleRecord>)))]
+pub async fn diagnosis_record(
+    State(edge): State<Edge>,
+    Who(_): Who,
+) -> ApiResult<Json<Vec<RuleRecord>>> {
+    Ok(Json(edge.studio.rule_records().await?))
 }
 
 /// A demand, and what machines cost. All of it may be left out.

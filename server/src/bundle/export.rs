@@ -70,6 +70,8 @@ pub struct Texts {
     pub unmeasured: u32,
     /// Its starts.
     pub starts: Vec<StartText>,
+    /// What it was begun to try.
+    pub foretold: Option<String>,
 }
 
 /// Whose figures a bundle has.
@@ -157,6 +159,7 @@ impl Texts {
             configurations,
             points,
             starts: store.start_texts(id).await?,
+            foretold: store.prediction_text(id).await?,
         })
     }
 }
@@ -290,10 +293,12 @@ fn manifest(texts: Texts, scope: Scope, spool: &Spool) -> Result<Manifest, Expor
         points,
         unmeasured,
         starts,
+        foretold,
     } = texts;
     Ok(Manifest {
         format: FORMAT.to_owned(),
-        version: VERSION,
+        // Whoever reads but the first version can read what has nothing of the second.
+        version: if foretold.is_some() { VERSION } else { 1 },
         goodput: env!("CARGO_PKG_VERSION").to_owned(),
         exported_ms: now_ms(),
         scope,
@@ -302,6 +307,7 @@ fn manifest(texts: Texts, scope: Scope, spool: &Spool) -> Result<Manifest, Expor
         points: rows::each(points, rows::point)?,
         unmeasured,
         starts: rows::each(starts, rows::start)?,
+        foretold: foretold.map(raw).transpose()?,
         parts: spool.parts(),
     })
 }

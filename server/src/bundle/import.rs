@@ -41,6 +41,7 @@ pub async fn import(store: &Store, unpacked: Unpacked, file: &str) -> Result<Ope
         configurations: &rows.configurations,
         points: &rows.points,
         starts: &rows.starts,
+        foretold: rows.foretold.as_deref(),
     };
     let data = |index: usize| data(&unpacked, index);
     let fresh = store.import_study(&import, data).await?;

@@ -10,8 +10,8 @@ use super::BundleError;
 
 /// By this a manifest is known as one.
 pub const FORMAT: &str = "goodput study bundle";
-/// The version of the format that is written, and the highest that is read.
-pub const VERSION: u32 = 1;
+/// The highest version of the format that is read. It is written where a study has what the first does not know: a prediction.
+pub const VERSION: u32 = 2;
 /// Its name in the archive, where it comes first.
 pub const NAME: &str = "manifest.json";
 /// Most bytes of a manifest, and of any part that is JSON.
@@ -39,7 +39,7 @@ pub type Raw = Box<RawValue>;
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// 1, or [`VERSION`].
     pub version: u32,
     /// The version of goodput that made it.
     pub goodput: String,
@@ -57,6 +57,9 @@ pub struct Manifest {
     pub unmeasured: u32,
     /// Starts of engines, oldest first.
     pub starts: Vec<Start>,
+    /// What the study was begun to try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foretold: Option<Raw>,
     /// Everything else in the archive, by name.
     pub parts: BTreeMap<String, Part>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use app::diagnosis::Foretold;
 use app::studio::{SIMULATOR, StudyEdit};
 use load::Made;
 use load::tokens::Counted;
@@ -41,6 +42,8 @@ pub struct Rows {
     pub points: Vec<PointText>,
     /// Starts of its engines, without their logs.
     pub starts: Vec<StartText>,
+    /// What it was begun to try.
+    pub foretold: Option<String>,
 }
 
 /// Reads everything but requests, which stay the bytes that they are.
@@ -72,7 +75,15 @@ pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
         configurations,
         points: points.collect::<Result<_, _>>()?,
         starts: starts.collect::<Result<_, _>>()?,
+        foretold: manifest.foretold.as_ref().map(foretold).transpose()?,
     })
+}
+
+fn foretold(text: &Raw) -> Result<String, BundleError> {
+    if LONGEST < text.get().len() {
+        return Err(wrong("its prediction is longer than any"));
+    }
+    raw::<Foretold>("prediction", text).map(|_| text.get().to_owned())
 }
 
 fn check_counts(manifest: &Manifest) -> Result<(), BundleError> {

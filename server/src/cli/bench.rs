@@ -1,5 +1,6 @@
 //! `goodput bench`: one point, without a server.
 
+mod about; // what a run was
 mod beside; // what the engine said meanwhile
 mod counter; // progress, for people
 mod fields; // what requests say beside the usual
@@ -10,6 +11,7 @@ mod promise; // whether an SLO was kept
 mod report; // what scripts and people read
 mod rules; // what other tools would have said
 mod traffic; // what is sent and when
+mod why; // why it is slow
 mod wire; // how the engine is reached
 
 use std::collections::BTreeMap;
@@ -23,15 +25,14 @@ use load::address::AddressError;
 use load::dialect::Quirks;
 use load::tokens::Counting;
 use load::{
-    Begun, Engine, EngineError, EngineOptions, InputTokens, Made, PointPlan, PointRun, PointSpec,
-    Probe, ProbeError, Wire,
+    Begun, Engine, EngineError, EngineOptions, InputTokens, PointPlan, PointRun, PointSpec, Probe,
+    ProbeError, Wire,
 };
 use measure::evidence::Evidence;
 use measure::slo::Slo;
 use measure::study::{Api, Endpoint};
-use measure::units::{Seed, three_digits};
+use measure::units::{Nanos, Seed, three_digits};
 use measure::workload::Workload;
-use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
@@ -46,6 +47,7 @@ use promise::{Promise, above_capacity};
 use report::{Report, Whole};
 use rules::{ByRules, Tools};
 use traffic::{Bounds, Traffic};
+use why::Why;
 use wire::WireArgs;
 
 /// The engine cannot be used: not there, wrong model, refuses, does not stream.
@@ -101,6 +103,9 @@ pub(super) struct BenchArgs {
     /// Tell the figures by another tool's rules as well, beside the own, and why they differ: vllm, sglang, guidellm, aiperf, mlperf, or all
     #[arg(long, value_name = "TOOL,...|all", value_delimiter = ',', value_parser = rules::parse)]
     rules: Vec<Tools>,
+    /// Say why the run is slow, as far as its figures tell, and which knob to turn first; --metrics lets it tell more
+    #[arg(long)]
+    diagnose: bool,
     /// Keep the answers in the JSON file
     #[arg(long)]
     text: bool,
@@ -120,12 +125,9 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         probe,
     } = args.endpoint().await?;
     let engine = connect(&args, &endpoint, wire.clone())?;
-    let asks = !args.no_probe;
-    let reached = (&endpoint, &wire);
-    let counting = args
-        .lengths
-        .counting(&engine, (reached, quirks), asks)
-        .await?;
+    let (reached, asks) = ((&endpoint, &wire), !args.no_probe);
+    let counting = args.lengths.counting(&engine, (reached, quirks), asks);
+    let counting = counting.await?;
     let mut plan = plan(&args, (&workload, bounds), (&endpoint, quirks), &counting)?;
     let (discipline, mut made) = (plan.discipline, std::mem::take(&mut plan.made));
     let planned = plan.requests();
@@ -144,25 +146,27 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let report = report.with(evidence.iter().flat_map(Evidence::findings).collect());
     let slo = args.slo.clone();
     let promise = slo.map(|slo| Promise::of(slo, counted, report.summary()));
-    let counted_from = made.steady_ns.map(|(from, _)| from).unwrap_or_default();
-    let part = (counted, counted_from);
+    let part = (counted, made.steady_ns.map_or(Nanos::ZERO, |it| it.0));
     let by_rules = ByRules::of(&args.rules, part, report.summary(), promise.as_ref());
+    let known = (evidence.as_ref(), probe.as_ref());
+    let why = Why::of(args.diagnose, counted, &report, known);
     let stopped = run.stopped.then(|| stopped_early(&run, planned));
     let mut told = report.block(args.traffic.configured(&workload), args.traffic.concurrency);
     let lines = above_capacity(&report.summary().capacity).into_iter();
     let lines = lines.chain(promise.iter().flat_map(Promise::lines));
     let lines = lines.chain(evidence.iter().flat_map(beside::lines));
-    let lines = lines.chain(by_rules.lines());
+    let lines = lines.chain(why.lines()).chain(by_rules.lines());
     let lines = lines.chain(made.notes()).chain(stopped);
     lines.for_each(|line| told.extend([line, "\n".into()]));
     out::tell(&told, out.as_ref());
     let whole = Whole {
         report: &report,
-        run: about_run(began, &endpoint, probe.as_ref()),
+        run: about::run(began, &endpoint, probe.as_ref()),
         promise: promise.as_ref().map(Promise::json),
         evidence: evidence.as_ref(),
+        diagnosis: why.json(),
         rules: by_rules.json(),
-        workload: about_workload(&args, &workload, &made),
+        workload: about::workload(&args, &workload, &made),
         stopped: run.stopped,
         records: &run.records,
         with_text: args.text,
@@ -181,30 +185,6 @@ fn end(out: Option<Out>, whole: &Whole<'_>) -> Ended {
         None => Ok(DONE),
         Some(why) => Err(Failure::new(FAILED, why)),
     }
-}
-
-/// When, by what, and against which engine.
-fn about_run(began: jiff::Timestamp, endpoint: &Endpoint, probe: Option<&Probe>) -> Value {
-    json!({
-        "goodput": env!("CARGO_PKG_VERSION"),
-        "began": began.to_string(),
-        "endpoint": endpoint,
-        "engine": probe.map(|probe| &probe.engine),
-        "version": probe.and_then(|probe| probe.version.as_ref()),
-        "facts": probe.map(|probe| &probe.facts),
-    })
-}
-
-/// What was sent, and when.
-fn about_workload(args: &BenchArgs, workload: &Workload, made: &Made) -> Value {
-    json!({
-        "name": workload.to_string(),
-        "spec": workload,
-        "arrival": args.traffic.arrival(),
-        "level": args.traffic.level(workload),
-        "seed": Seed(args.seed),
-        "made": made,
-    })
 }
 
 /// Every dialect by its name.

@@ -20,6 +20,8 @@ pub struct ImportStudy<'a> {
     pub points: &'a [PointText],
     /// Starts of its engines.
     pub starts: &'a [StartText],
+    /// What it was begun to try, as JSON.
+    pub foretold: Option<&'a str>,
 }
 
 /// How many studies in a row may have been made a millisecond apart.
@@ -164,6 +166,17 @@ impl Store {
             }
             for start in import.starts {
                 insert_start!(tx, study, start);
+            }
+            if let Some(foretold) = import.foretold {
+                // One that was measured here and is gone left its own.
+                sqlx::query(
+                    "INSERT INTO predictions (study, foretold, own) VALUES ($1, $2, $3) ON CONFLICT (study) DO NOTHING",
+                )
+                .bind(study)
+                .bind(foretold)
+                .bind(false)
+                .execute(&mut *tx)
+                .await?;
             }
             true
         }))

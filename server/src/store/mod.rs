@@ -10,6 +10,7 @@ mod events; // what browsers that were away have missed
 mod imports; // studies from elsewhere
 mod open; // pools, migrations
 mod points; // points under load and their data
+mod predictions; // what diagnoses foretold, and what came
 mod queue; // who may measure which engine
 mod rows; // between columns and types
 mod runs; // earlier runs of the same
@@ -23,6 +24,7 @@ pub use bundles::{ConfigurationText, Imported, PointData, PointText, StartText, 
 pub use imports::ImportStudy;
 pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
+pub use predictions::StoredPrediction;
 pub use queue::{AddPoint, Claimed, EndStudy};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
 pub use runs::{KeptRun, SameRun};

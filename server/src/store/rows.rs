@@ -340,7 +340,7 @@ pub(super) fn from_json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|cause| StoreError::Unreadable { what, cause })
 }
 
-fn optional<T: DeserializeOwned>(
+pub(super) fn optional<T: DeserializeOwned>(
     what: &'static str,
     text: Option<&str>,
 ) -> Result<Option<T>, StoreError> {

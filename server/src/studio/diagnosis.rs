@@ -1,52 +1,65 @@
 //! Why a point is slow, worked out when somebody asks: from its records, its evidence and what is known of its engine.
 
+mod engine; // what is known of an engine
 mod flags; // what an engine calls a knob
+mod tried; // predictions that studies were begun to try
 
-use app::diagnosis::{DiagnosisView, FlagView};
-use app::studio::StudioError;
+pub(crate) use engine::Engine;
+pub(crate) use tried::Offers;
+
+use app::diagnosis::{ConfigurationWhy, DiagnosisView, StudyWhy, Why, that_matters, why_panel};
+use app::studio::{StudioError, StudyState, StudyView};
 use bytes::Bytes;
-use load::catalogue::catalogues;
 use measure::certificate::Certificate;
 use measure::diagnose::{Case, Diagnosis, Theory, Turn, diagnose};
 use measure::evidence::Evidence;
-use measure::knobs::{Facts, Source};
 use measure::request::RequestRecord;
-use measure::study::{ConfigurationSpec, EngineSpec};
 use measure::summary::Summary;
 use measure::units::Nanos;
 use uuid::Uuid;
 
 use super::views::Model;
-use super::{LocalStudio, internal};
+use super::{LocalStudio, internal, missing};
 use crate::records::{ReadError, from_parquet};
 use crate::store::StoredPoint;
-use flags::Flag;
 
 /// Points with more output tokens than this are not worked out while a page waits.
 const MOST_TOKENS: u64 = 5_000_000;
 
 /// All that a diagnosis takes.
 struct Question {
-    records: Vec<u8>,
-    steady: Option<(Nanos, Nanos)>,
-    summary: Summary,
-    certificate: Certificate,
+    data: PointFigures,
     evidence: Option<Evidence>,
     theory: Option<Theory>,
     made: Vec<Turn>,
 }
 
-impl Question {
-    fn answer(self) -> Result<Diagnosis, ReadError> {
-        let mut records = from_parquet(Bytes::from(self.records))?;
+/// A measured point: its records as they are stored, and what was made of them.
+struct PointFigures {
+    records: Vec<u8>,
+    steady: Option<(Nanos, Nanos)>,
+    summary: Summary,
+    certificate: Certificate,
+}
+
+impl PointFigures {
+    /// The requests that count.
+    fn counted(&mut self) -> Result<Vec<RequestRecord>, ReadError> {
+        let mut records = from_parquet(Bytes::from(std::mem::take(&mut self.records)))?;
         if let Some((from, to)) = self.steady {
-            let counts = |it: &RequestRecord| from <= it.scheduled && it.scheduled <= to;
-            records.retain(counts);
+            records.retain(|it| from <= it.scheduled && it.scheduled <= to);
         }
+        Ok(records)
+    }
+}
+
+impl Question {
+    fn answer(mut self) -> Result<Diagnosis, ReadError> {
+        let records = self.data.counted()?;
         Ok(diagnose(Case {
             records: &records,
-            summary: &self.summary,
-            client: &self.certificate,
+            summary: &self.data.summary,
+            client: &self.data.certificate,
             evidence: self.evidence.as_ref(),
             theory: self.theory,
             made: &self.made,
@@ -54,129 +67,135 @@ impl Question {
     }
 }
 
+fn is_too_large(point: &StoredPoint) -> bool {
+    let tokens = point.summary.as_ref().map(|it| it.output_tokens);
+    tokens.is_some_and(|it| MOST_TOKENS < it)
+}
+
 impl LocalStudio {
-    /// A point's diagnosis; none of a point that is not measured, was deleted, or is too large to be worked out at once.
-    pub(super) async fn diagnosis_of(
+    /// A point's diagnosis for a page; none of a point that is not measured, was deleted, or is too large to be worked out at once.
+    pub(super) async fn diagnosis_on_a_page(
         &self,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError> {
+        let Some((model, stored)) = self.model_of(point).await? else {
+            return Ok(None);
+        };
+        if is_too_large(&stored) {
+            return Ok(None);
+        }
+        self.diagnosed(&model, &stored).await
+    }
+
+    /// A point's diagnosis for a program, however large the point is.
+    pub async fn diagnosis_of(&self, point: Uuid) -> Result<DiagnosisView, StudioError> {
+        let found = self.model_of(point).await?;
+        let (model, stored) = found.ok_or_else(|| missing("point"))?;
+        let diagnosis = self.diagnosed(&model, &stored).await?;
+        diagnosis.ok_or_else(|| missing("finished point"))
+    }
+
+    /// The diagnosis of the point that matters of each configuration, and what the study was begun to try.
+    pub(super) async fn why_of(&self, study: Uuid) -> Result<(StudyView, StudyWhy), StudioError> {
+        let model = self.model(study).await?;
+        let view = model.view();
+        let mut configurations = Vec::new();
+        for (one, index) in view.configurations.iter().zip(0..) {
+            let chosen = that_matters(&view, index);
+            let point = chosen.map(|(point, _)| point);
+            let stored = model.points.iter();
+            let mut stored = stored.filter(|it| Some(it.id) == point.map(|it| it.id));
+            let diagnosis = match stored.next().filter(|it| !is_too_large(it)) {
+                Some(stored) => self.diagnosed(&model, stored).await?,
+                None => None,
+            };
+            configurations.push(ConfigurationWhy {
+                id: one.id,
+                name: one.spec.name.clone(),
+                point: point.map(|it| it.id),
+                level: point.map(|it| it.level),
+                chosen: chosen.map(|(_, why)| why),
+                diagnosis,
+            });
+        }
+        let tried = self.tried(&model).await?;
+        let why = StudyWhy {
+            configurations,
+            tried,
+        };
+        Ok((view, why))
+    }
+
+    /// The panel beside a study's curve; none while it measures, when nothing may take the client's processor.
+    pub async fn why_panel(&self, study: Uuid) -> Result<Option<String>, StudioError> {
+        let state = self.stored(study).await?.state;
+        if matches!(
+            state,
+            StudyState::Queued | StudyState::Running | StudyState::Waiting
+        ) {
+            return Ok(None);
+        }
+        let (study, why) = self.why_of(study).await?;
+        let rules = self.rule_records().await?;
+        Ok(Some(why_panel(&Why { study, why, rules })))
+    }
+
+    /// The same for a program.
+    pub async fn diagnoses_of(&self, study: Uuid) -> Result<StudyWhy, StudioError> {
+        Ok(self.why_of(study).await?.1)
+    }
+
+    /// The study of a point with the point; none where either is not there.
+    async fn model_of(&self, point: Uuid) -> Result<Option<(Model, StoredPoint)>, StudioError> {
         let Some(study) = self.store.study_of(point).await.map_err(internal)? else {
             return Ok(None);
         };
-        let model = self.model(study).await?;
-        let Some(stored) = model.points.iter().find(|it| it.id == point) else {
+        let model = Model::load(&self.store, study).await.map_err(internal)?;
+        let Some(model) = model.filter(|it| it.deleted_ms.is_none()) else {
             return Ok(None);
         };
-        let engine = Engine::of(&model, stored);
-        let Some(question) = self.question(stored, &engine).await? else {
+        let stored = model.points.iter().find(|it| it.id == point).cloned();
+        Ok(stored.map(|stored| (model, stored)))
+    }
+
+    /// None of a point that is not measured.
+    async fn diagnosed(
+        &self,
+        model: &Model,
+        stored: &StoredPoint,
+    ) -> Result<Option<DiagnosisView>, StudioError> {
+        let engine = Engine::of(model, stored);
+        let Some(data) = self.figures_of(stored).await? else {
             return Ok(None);
+        };
+        let question = Question {
+            data,
+            evidence: self.store.evidence(stored.id).await.map_err(internal)?,
+            theory: engine.theory(),
+            made: engine.made(),
         };
         let worked_out = tokio::task::spawn_blocking(move || question.answer());
         let diagnosis = worked_out.await.map_err(internal)?.map_err(internal)?;
         let advice = diagnosis.named().and_then(|it| it.advice.as_ref());
-        let flag = advice.and_then(|it| engine.flag(it.turn, study, stored.configuration));
-        Ok(Some(DiagnosisView { diagnosis, flag }))
+        let flag = advice.and_then(|it| engine.flag_at(it.turn, model.study.id, stored));
+        Ok(Some(DiagnosisView {
+            flag,
+            hardware: engine.hardware(),
+            diagnosis,
+        }))
     }
 
-    async fn question(
-        &self,
-        stored: &StoredPoint,
-        engine: &Engine,
-    ) -> Result<Option<Question>, StudioError> {
+    /// What a measured point left; none where it is not measured.
+    async fn figures_of(&self, stored: &StoredPoint) -> Result<Option<PointFigures>, StudioError> {
         let (Some(summary), Some(certificate)) = (&stored.summary, &stored.certificate) else {
             return Ok(None);
         };
-        if MOST_TOKENS < summary.output_tokens {
-            return Ok(None);
-        }
         let records = self.store.records(stored.id).await.map_err(internal)?;
-        let evidence = self.store.evidence(stored.id).await.map_err(internal)?;
-        Ok(records.map(|records| Question {
+        Ok(records.map(|records| PointFigures {
             records,
             steady: stored.made.as_ref().and_then(|it| it.steady_ns),
             summary: summary.clone(),
             certificate: certificate.clone(),
-            evidence,
-            theory: engine.theory(),
-            made: engine.made(),
         }))
     }
-}
-
-/// What is known of the engine of a point.
-struct Engine {
-    spec: EngineSpec,
-    configuration: ConfigurationSpec,
-    facts: Facts,
-    /// The name of its catalogue.
-    catalogue: Option<&'static str>,
-}
-
-impl Engine {
-    fn of(model: &Model, point: &StoredPoint) -> Self {
-        let mut configurations = model.configurations.iter();
-        let stored = configurations.find(|it| it.ordinal == point.configuration);
-        let facts = stored.map(|it| it.facts.clone()).unwrap_or_default();
-        let spec = model.study.spec.engine.clone();
-        Self {
-            configuration: model.spec_of(point.configuration),
-            catalogue: catalogue_of(&spec, &facts),
-            facts,
-            spec,
-        }
-    }
-
-    /// What the hardware allows: known of the simulator only, whose prices are its own.
-    fn theory(&self) -> Option<Theory> {
-        let EngineSpec::Simulator { preset } = &self.spec else {
-            return None;
-        };
-        let config = sim::Config::preset(preset, &self.configuration.knobs).ok()?;
-        Some(config.cost.theory())
-    }
-
-    /// A flag's value, where it is known.
-    fn value(&self, flag: &Flag) -> Option<&str> {
-        let fact = self.facts.get(&format!("knob:{}", flag.name))?;
-        (fact.source != Source::Unknown).then_some(fact.value.as_str())
-    }
-
-    /// Switches that stand as a turn would set them.
-    fn made(&self) -> Vec<Turn> {
-        let all = flags::TURNS.into_iter();
-        let is_made = |turn: &Turn| {
-            let flag = self.catalogue.and_then(|it| flags::of(it, *turn));
-            flag.is_some_and(|flag| self.value(flag).is_some_and(|value| flag.is_made(value)))
-        };
-        all.filter(is_made).collect()
-    }
-
-    fn flag(&self, turn: Turn, study: Uuid, configuration: u32) -> Option<FlagView> {
-        let flag = flags::of(self.catalogue?, turn)?;
-        let now = self.value(flag);
-        let value = flag.to(now);
-        let link = value.as_ref().map(|value| {
-            format!(
-                "/new?from={study}&flip={configuration}:{}={value}",
-                flag.name
-            )
-        });
-        Some(FlagView {
-            name: flag.name.to_owned(),
-            now: now.map(str::to_owned),
-            value,
-            link,
-        })
-    }
-}
-
-/// The catalogue of an engine: of one that the studio runs itself, or by what the engine calls itself.
-fn catalogue_of(spec: &EngineSpec, facts: &Facts) -> Option<&'static str> {
-    if let EngineSpec::Simulator { .. } = spec {
-        return Some("simulator");
-    }
-    let engine = &facts.get("engine")?.value;
-    let mut all = catalogues().iter();
-    let named = all.find(|it| it.title.eq_ignore_ascii_case(engine) || it.engine == *engine);
-    named.map(|it| it.engine.as_str())
 }

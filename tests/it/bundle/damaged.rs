@@ -42,7 +42,7 @@ async fn what_is_something_else_is_told_so() {
         let manifest = br#"{"format": "something else", "version": 1}"#;
         let mut link = header("manifest.json", 0, b'2').as_bytes().to_vec();
         link.resize(2048, 0);
-        let later = br#"{"format": "goodput study bundle", "version": 2, "new": true}"#;
+        let later = br#"{"format": "goodput study bundle", "version": 3, "new": true}"#;
         for (bytes, word) in [
             (Vec::new(), "no study bundle"),
             (b"PK\x03\x04 a zip".to_vec(), "no study bundle"),
@@ -53,7 +53,7 @@ async fn what_is_something_else_is_told_so() {
             (framed(&link)?, "no study bundle"),
             (packed(&[("manifest.json", b"{")])?, "no study bundle"),
             (packed(&[("manifest.json", manifest)])?, "no study bundle"),
-            (packed(&[("manifest.json", later)])?, "is of format 2"),
+            (packed(&[("manifest.json", later)])?, "is of format 3"),
         ] {
             let said = said(&store, &bytes).await;
             assert!(said.contains(word), "{said:?} lacks {word:?}");

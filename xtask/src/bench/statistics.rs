@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use std::process::{Command, Stdio};
 
 /// Crates whose tests print rows.
-const CRATES: [&str; 1] = ["measure"];
+const CRATES: [&str; 2] = ["measure", "sim"];
 /// What a row begins with.
 const MARK: &str = "statistics |";
 /// Where the table is left.
@@ -66,7 +66,7 @@ fn rows_of(name: &str, only: &str) -> anyhow::Result<Vec<Row>> {
     };
     let mut command = cargo();
     command
-        .args(["test", "--release", "--locked", "--package", name, "--lib"])
+        .args(["test", "--release", "--locked", "--package", name, "--tests"])
         .args(["--", "--ignored", "--nocapture", &filter]);
     printed(&mut command).with_context(|| format!("the statistics of {name}"))
 }

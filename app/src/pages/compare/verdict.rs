@@ -54,7 +54,7 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
     }
     let first = format!(
         "{} moves the ceiling from {} to {} {}: {}",
-        words::capital(&cause(&candidate, &pair.comparability)),
+        cause(&candidate, &pair.comparability),
         format::ceiling(&from),
         format::ceiling(&to),
         unit(compared),
@@ -86,7 +86,7 @@ fn cause(candidate: &str, comparability: &Comparability) -> String {
             .map_or("unknown".into(), |fact| fact.value.clone())
     };
     format!(
-        "turning {} from {} to {}",
+        "Turning {} from {} to {}",
         name.unwrap_or(&differing.name),
         value(&differing.baseline),
         value(&differing.candidate)

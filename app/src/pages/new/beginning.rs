@@ -31,9 +31,9 @@ mod asked {
 
     use uuid::Uuid;
 
-    use super::super::flip::flip;
+    use super::super::flip::{fix_levels, flip};
     use super::*;
-    use crate::studio::{Actor, Studio, StudioError};
+    use crate::studio::{Actor, PointView, Studio, StudioError};
 
     /// Reads it all.
     pub async fn beginning(
@@ -72,14 +72,29 @@ mod asked {
         StudySpec { name, ..spec }
     }
 
+    /// A study by its id; `STUDY.POINT` to try what that point's diagnosis foretells.
     async fn clone_of(studio: &dyn Studio, from: &str) -> Result<StudySpec, StudioError> {
-        let id = Uuid::parse_str(from).map_err(|_| StudioError::NotFound {
+        let (study, point) = match from.split_once('.') {
+            Some((study, point)) => (study, Some(point)),
+            None => (from, None),
+        };
+        let id = Uuid::parse_str(study).map_err(|_| StudioError::NotFound {
             what: "study".into(),
         })?;
-        let spec = studio.study(&Actor::Owner, id).await?.spec;
-        Ok(StudySpec {
-            name: format!("{} (again)", spec.name),
-            ..spec
-        })
+        let view = studio.study(&Actor::Owner, id).await?;
+        let mut spec = StudySpec {
+            name: format!("{} (again)", view.spec.name),
+            ..view.spec
+        };
+        let tried = point.and_then(|it| it.parse::<Uuid>().ok());
+        let tried = view.points.iter().find(|it| Some(it.id) == tried);
+        if let Some(point) = tried {
+            let own = |it: &&PointView| it.configuration == point.configuration;
+            let measured = view.points.iter().filter(own);
+            let measured = measured.filter(|it| it.summary.is_some());
+            fix_levels(&mut spec, measured.map(|it| it.level));
+            studio.will_try(&Actor::Owner, point.id);
+        }
+        Ok(spec)
     }
 }

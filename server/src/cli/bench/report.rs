@@ -55,6 +55,11 @@ impl Report {
         self
     }
 
+    /// Whether the client was innocent.
+    pub(super) fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
     /// The figures.
     pub(super) fn summary(&self) -> &Summary {
         &self.summary
@@ -258,7 +263,7 @@ fn distribution(distribution: &Distribution) -> Value {
     Value::Object(fields)
 }
 
-/// `{"summary": {...}, "run": {...}, "promise": ..., "evidence": ..., "rules": ..., "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
+/// `{"summary": {...}, "run": {...}, "promise": ..., "evidence": ..., "diagnosis": ..., "rules": ..., "workload": {...}, "requests": [...]}`, made request by request while it is written: of a hundred
 /// thousand the whole would be a gigabyte.
 pub(super) struct Whole<'a> {
     pub report: &'a Report,
@@ -268,6 +273,8 @@ pub(super) struct Whole<'a> {
     pub promise: Option<Value>,
     /// What was seen beside the run, where that was asked for.
     pub evidence: Option<&'a Evidence>,
+    /// Why it is slow, where that was asked for.
+    pub diagnosis: Option<Value>,
     /// The figures by other tools' rules, where they were asked for.
     pub rules: Option<Value>,
     pub workload: Value,
@@ -286,6 +293,7 @@ impl Serialize for Whole<'_> {
         whole.serialize_entry("run", &self.run)?;
         whole.serialize_entry("promise", &self.promise)?;
         whole.serialize_entry("evidence", &self.evidence)?;
+        whole.serialize_entry("diagnosis", &self.diagnosis)?;
         whole.serialize_entry("rules", &self.rules)?;
         whole.serialize_entry("workload", &self.workload)?;
         whole.serialize_entry("requests", &Requests(self))?;

@@ -80,6 +80,7 @@ fn whole(run: &PointRun) -> Value {
         run: Value::Null,
         promise: None,
         evidence: None,
+        diagnosis: None,
         rules: None,
         workload: json!({"name": "w"}),
         stopped: run.stopped,
