@@ -180,8 +180,19 @@ struct Measured {
     pairs: u32,
     /// The difference of each repeat by itself, where there are several.
     repeats: Vec<f64>,
-    /// Whether its errors hold noise between runs, which was learned from all levels together.
-    learned: bool,
+    /// What its errors know of the noise between runs.
+    learned: Learned,
+}
+
+/// Where the noise between runs that errors hold was learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Learned {
+    /// They hold none.
+    Nothing,
+    /// From all levels together.
+    Together,
+    /// From the repeats of this very difference, which alone judge.
+    Alone,
 }
 
 /// Differences below this are noise until shown otherwise.

@@ -212,4 +212,6 @@ fn outcome((worse, least, most): (f64, f64, f64), change: Change, allowed: Optio
 }
 
 #[cfg(test)]
+mod bars; // what regressions promise
+#[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Records and scores for tests, processes whose truth is known, and the table of how often judgement is right.
 
 mod attained; // is what is kept by far called so
+pub mod bars; // shares of studies against their bars
 mod coverage; // do intervals keep their promise
 pub mod processes; // independent, autoregressive, queues
 pub mod rows; // lines of the table

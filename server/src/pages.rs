@@ -8,7 +8,7 @@ use app::drawn::engines;
 use app::studio::{Actor, Studio};
 use app::{App, Origin, shell};
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};

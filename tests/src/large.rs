@@ -107,10 +107,8 @@ fn made_up(point: &StoredPoint, level: usize, size: Size) -> Vec<RequestRecord> 
                 chunk
             })
             .collect();
-        (record.finish, record.end) = (
-            Some(at(ttft + 2.0 * gap)),
-            Some(at(ttft + 2.0 * gap + 0.1)),
-        );
+        (record.finish, record.end) =
+            (Some(at(ttft + 2.0 * gap)), Some(at(ttft + 2.0 * gap + 0.1)));
     }
     all
 }

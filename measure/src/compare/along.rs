@@ -1,6 +1,6 @@
 //! Levels of a curve taken together.
 
-use super::Measured;
+use super::{Learned, Measured};
 
 /// The mean over levels, each counting as much as it is sure (the inverse of its variance); `None` without any.
 pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
@@ -10,12 +10,22 @@ pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
         let of = levels.iter().map(|one| weight(one) * of(one));
         of.sum::<f64>() / weights
     };
+    // Noise between runs was learned from all of them together, so they add nothing to each other.
+    let learned = levels.iter().any(|one| one.learned == Learned::Together);
+    // Levels whose errors came out too small weigh too much (Meier 1953).
+    let doubt = |one: &Measured| {
+        let share = weight(one) / weights;
+        4.0 * share * (1.0 - share) / one.freedom
+    };
+    let wider = if learned {
+        1.0
+    } else {
+        1.0 + levels.iter().map(doubt).sum::<f64>()
+    };
     let swing = |of: fn(&Measured) -> f64| {
         let of = levels.iter().map(|one| (weight(one) * of(one)).powi(2));
-        of.sum::<f64>().sqrt() / weights
+        (wider * of.sum::<f64>()).sqrt() / weights
     };
-    // Noise between runs was learned from all of them together, so they add nothing to each other.
-    let learned = levels.iter().any(|one| one.learned);
     let freedoms = levels.iter().map(|one| one.freedom);
     let freedom = if learned {
         freedoms.reduce(f64::min)?
@@ -31,7 +41,11 @@ pub(super) fn weighted(levels: &[Measured]) -> Option<Measured> {
         freedom,
         pairs: levels.iter().map(|one| one.pairs).sum(),
         repeats: Vec::new(),
-        learned,
+        learned: if learned {
+            Learned::Together
+        } else {
+            Learned::Nothing
+        },
     })
 }
 
@@ -56,7 +70,7 @@ mod tests {
             freedom: 100.0,
             pairs: 10,
             repeats: Vec::new(),
-            learned: false,
+            learned: Learned::Nothing,
         }
     }
 
@@ -66,11 +80,12 @@ mod tests {
         let both = weighted(&levels).expect("two");
         // Weights 4 to 1.
         assert!((both.value - 0.16).abs() < 1e-12);
-        assert!((both.error() - 0.01 * 0.8f64.sqrt()).abs() < 1e-12);
+        // Of whose errors 100 degrees of freedom tell: 2 x 4 x 0.8 x 0.2 / 100 more.
+        assert!((both.error() - 0.01 * (0.8f64 * 1.0128).sqrt()).abs() < 1e-12);
         // Welch: 5^2 / (4^2 + 1^2) of 100.
         assert!((both.freedom - 2500.0 / 17.0).abs() < 1e-9);
         let shared = levels.map(|level| Measured {
-            learned: true,
+            learned: Learned::Together,
             ..level
         });
         assert_eq!(weighted(&shared).map(|it| it.freedom), Some(100.0));

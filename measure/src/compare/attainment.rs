@@ -2,9 +2,9 @@
 
 use crate::slo::{Good, Slo};
 
-use super::Measured;
 use super::sessions::{Session, Sides};
 use super::shares::{self, Tallies, Tally};
+use super::{Learned, Measured};
 
 /// Candidate - baseline in shares of requests, with its standard error; why not, where the data do not suffice.
 pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String> {
@@ -17,9 +17,8 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String>
     } else {
         shares::unpaired(&from, &to)
     };
-    found.spread.judgeable()?;
     let error = found.spread.variance.sqrt();
-    Ok(Measured {
+    let measured = Measured {
         value: found.value,
         below: error,
         above: error,
@@ -27,8 +26,14 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String>
         freedom: found.spread.freedom,
         pairs: sides.pairs(),
         repeats: repeats(&from, &to),
-        learned: false,
-    })
+        learned: Learned::Nothing,
+    };
+    match found.spread.judgeable() {
+        Ok(()) => Ok(measured),
+        Err(why) => measured
+            .by_repeats(from_runs.len().max(to_runs.len()))
+            .ok_or(why),
+    }
 }
 
 fn tallies<'a>(runs: &[Vec<Session<'_>>], lengths: &'a [usize], slo: &Slo) -> Tallies<'a> {

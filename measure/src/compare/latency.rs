@@ -7,19 +7,16 @@ use crate::quantile::{Sample, needed_for, percentile_linear};
 use crate::score::Score;
 use crate::slo::{Metric, value};
 
-use super::Measured;
-use super::noise::variance;
 use super::sessions::{Session, Sides};
 use super::shares::{self, ShareDifference, Tallies, Tally};
 use super::student::from_normal;
+use super::{Learned, Measured};
 
 /// Logarithm of the largest factor looked at: 16.
 const FARTHEST: f64 = 2.77;
-/// Repeats from which a difference can be judged whose requests cannot tell how alike they are.
-const FEWEST_REPEATS: usize = 5;
 
 /// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. Where requests hang together so
-/// long that they cannot tell how sure they are, repeats may, each of them one value.
+/// long that they cannot tell how sure they are, repeats may.
 pub(super) fn measured(
     sides: &Sides<'_>,
     metric: Metric,
@@ -28,32 +25,32 @@ pub(super) fn measured(
 ) -> Result<Measured, String> {
     let from = Column::new(&sides.baseline, metric);
     let to = Column::new(&sides.candidate, metric);
-    let (old, new) = (
-        from.percentile("baseline", (metric, p), sure)?,
-        to.percentile("candidate", (metric, p), sure)?,
-    );
-    by_requests(sides, (&from, &to), p, (new / old).ln(), sure)
-        .or_else(|why| by_repeats(sides, (&from, &to), p).ok_or(why))
+    let old = from.percentile("baseline", (metric, p), sure)?;
+    let new = to.percentile("candidate", (metric, p), sure)?;
+    let log = (new / old).ln();
+    let spread = difference(&from, &to, log, p, sides.paired).spread;
+    let found = by_requests(sides, (&from, &to), (p, log), sure, spread.freedom);
+    // What pairs share is no memory of their differences, whose own worth is looked at.
+    let worth = if sides.paired {
+        Ok(())
+    } else {
+        let baseline = from.worth("baseline", p, sure);
+        baseline.and_then(|()| to.worth("candidate", p, sure))
+    };
+    let runs = from.runs.len().max(to.runs.len());
+    match worth.and_then(|()| spread.judgeable()) {
+        Ok(()) if found.is_bounded(sure) => Ok(found),
+        Ok(()) => Ok(found.clone().by_repeats(runs).unwrap_or(found)),
+        Err(why) => found.by_repeats(runs).ok_or(why),
+    }
 }
 
-/// Each repeat's difference is one value: their mean, and how far it swings.
-fn by_repeats(sides: &Sides<'_>, (from, to): (&Column, &Column), p: f64) -> Option<Measured> {
-    let repeats = repeats(from, to, p);
-    if repeats.len() < FEWEST_REPEATS.max(from.runs.len()) {
-        return None;
+impl Measured {
+    /// Whether requests tell both ends of the interval.
+    fn is_bounded(&self, sure: f64) -> bool {
+        let wide = from_normal(sure, self.freedom) * self.below.max(self.above);
+        wide < 0.999 * FARTHEST
     }
-    let count = repeats.len() as f64;
-    let error = (variance(&repeats) / count).sqrt();
-    Some(Measured {
-        value: repeats.iter().sum::<f64>() / count,
-        below: error,
-        above: error,
-        bias: 0.0,
-        freedom: count - 1.0,
-        pairs: sides.pairs(),
-        repeats,
-        learned: false,
-    })
 }
 
 /// The errors are read off at `sure` of them, where the ends of the interval lie: the gaps between neighbouring latencies at
@@ -61,21 +58,15 @@ fn by_repeats(sides: &Sides<'_>, (from, to): (&Column, &Column), p: f64) -> Opti
 fn by_requests(
     sides: &Sides<'_>,
     (from, to): (&Column, &Column),
-    p: f64,
-    value: f64,
+    (p, value): (f64, f64),
     sure: f64,
-) -> Result<Measured, String> {
-    from.worth("baseline", p, sure)?;
-    to.worth("candidate", p, sure)?;
-    let test = |log: f64| difference(from, to, log, p, sides.paired);
-    let spread = test(value).spread;
-    let freedom = spread.freedom;
-    spread.judgeable()?;
+    freedom: f64,
+) -> Measured {
     let reach = |down: f64| {
-        let end = reach(sure, |by| down * test(value - down * by).z());
-        end / from_normal(sure, freedom)
+        let away = |by: f64| down * difference(from, to, value - down * by, p, sides.paired).z();
+        reach(sure, away) / from_normal(sure, freedom)
     };
-    Ok(Measured {
+    Measured {
         value,
         below: reach(1.0),
         above: reach(-1.0),
@@ -83,8 +74,8 @@ fn by_requests(
         freedom,
         pairs: sides.pairs(),
         repeats: repeats(from, to, p),
-        learned: false,
-    })
+        learned: Learned::Nothing,
+    }
 }
 
 /// ln(percentile) of one side against another of the same configuration: for drift.

@@ -1,7 +1,7 @@
 //! The noise between runs: what repeats of one comparison differ by, beyond what their requests explain.
 
-use super::Measured;
 use super::dependence::Spread;
+use super::{Learned, Measured};
 
 /// How much two runs of one and the same configuration differ, as history knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,24 +12,53 @@ pub struct Noise {
     pub freedom: f64,
 }
 
+/// Repeats from which a difference can be judged whose requests cannot tell how sure they are.
+pub(super) const FEWEST_REPEATS: usize = 5;
+/// So often the excess weighs levels anew.
+const ROUNDS: usize = 4;
+
 /// What repeats of one metric at several levels differ by beyond their requests, as a variance of a level's difference;
-/// `None` without repeats. A level counts as much as its requests are sure of it.
+/// `None` without repeats. A level counts as much as its repeats are sure of it, given what was found before.
 ///
 /// The moment estimate of DerSimonian and Laird (1986): s^2 / R is what repeats say of the variance of a mean of R, v what
-/// requests say; their weighted mean difference, at least nothing, is the excess.
+/// requests say; their weighted mean difference, at least nothing, is the excess. Levels weigh (R - 1) / (v + excess)^2,
+/// from no excess on (as in the two-step estimate of DerSimonian and Kacker 2007).
 pub(super) fn excess<'a>(levels: impl Iterator<Item = &'a Measured>) -> Option<Spread> {
+    let levels: Vec<Level> = levels.filter_map(Level::of).collect();
+    let mut found = beyond(&levels, 0.0)?;
+    for _ in 1..ROUNDS {
+        found = beyond(&levels, found.variance)?;
+    }
+    Some(found)
+}
+
+/// What requests and repeats say of one level.
+struct Level {
+    by_requests: f64,
+    by_repeats: f64,
+    freedom: f64,
+}
+
+impl Level {
+    fn of(one: &Measured) -> Option<Self> {
+        let count = one.repeats.len() as f64;
+        (2.0 <= count && one.learned == Learned::Nothing).then(|| Self {
+            by_requests: one.error().powi(2).max(1e-18),
+            by_repeats: variance(&one.repeats) / count,
+            freedom: count - 1.0,
+        })
+    }
+}
+
+fn beyond(levels: &[Level], excess: f64) -> Option<Spread> {
     let (mut weights, mut sum, mut scale, mut doubt) = (0.0, 0.0, 0.0, 0.0);
     for level in levels {
-        let count = level.repeats.len() as f64;
-        if count < 2.0 {
-            continue;
-        }
-        let v = level.error().powi(2).max(1e-18);
-        let weight = (count - 1.0) / (v * v);
+        let all = level.by_requests + excess;
+        let weight = level.freedom / (all * all);
         weights += weight;
-        sum += weight * (variance(&level.repeats) / count - v);
-        scale += weight * v;
-        doubt += (weight * v).powi(2) / (count - 1.0);
+        sum += weight * (level.by_repeats - level.by_requests);
+        scale += weight * all;
+        doubt += (weight * all).powi(2) / level.freedom;
     }
     (0.0 < weights).then(|| Spread {
         variance: (sum / weights).max(0.0),
@@ -62,13 +91,31 @@ fn often(freedom: f64) -> f64 {
 }
 
 /// Of values around their mean, two at least.
-pub(super) fn variance(values: &[f64]) -> f64 {
+fn variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)
 }
 
 impl Measured {
+    /// Judged by its repeats alone, each of them one value: their mean, and how far it swings. `None` where there are too few,
+    /// not all of its `runs` have a value, or all have the same.
+    pub fn by_repeats(self, runs: usize) -> Option<Self> {
+        if self.repeats.len() < FEWEST_REPEATS.max(runs) {
+            return None;
+        }
+        let count = self.repeats.len() as f64;
+        let error = (variance(&self.repeats) / count).sqrt();
+        (1e-9 < error).then(|| Self {
+            value: self.repeats.iter().sum::<f64>() / count,
+            below: error,
+            above: error,
+            freedom: count - 1.0,
+            learned: Learned::Alone,
+            ..self
+        })
+    }
+
     /// Widened by what repeats differ by, and to no less than what history knows of two means of so many runs. On a `restless`
     /// machine the errors are known no better than repeats tell them.
     pub fn widened(&mut self, excess: Option<Spread>, known: Option<Noise>, restless: bool) {
@@ -79,9 +126,11 @@ impl Measured {
                 freedom: self.freedom,
                 worth: f64::INFINITY,
             };
-            if let Some(excess) = excess {
+            if let Some(excess) = excess.filter(|_| self.learned != Learned::Alone) {
                 spread = spread.plus(excess);
-                self.learned = restless || 0.0 < excess.variance;
+                if restless || 0.0 < excess.variance {
+                    self.learned = Learned::Together;
+                }
                 if restless {
                     spread.freedom = spread.freedom.min(excess.freedom);
                 }
@@ -116,5 +165,68 @@ impl Spread {
             freedom,
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(error: f64, repeats: &[f64]) -> Measured {
+        Measured {
+            value: 0.0,
+            below: error,
+            above: error,
+            bias: 0.0,
+            freedom: 200.0,
+            pairs: 100,
+            repeats: repeats.to_vec(),
+            learned: Learned::Nothing,
+        }
+    }
+
+    #[test]
+    fn the_excess_of_one_level_is_worked_out_by_hand() {
+        // Repeats 0.1 and 0.3: s^2 = 0.02, over 2 is 0.01; requests say 0.05^2 = 0.0025.
+        let found = excess([level(0.05, &[0.1, 0.3])].iter()).expect("repeats");
+        assert!((found.variance - 0.0075).abs() < 1e-12);
+        assert!((found.freedom - 1.0).abs() < 1e-12);
+        assert!(excess([level(0.05, &[])].iter()).is_none());
+    }
+
+    #[test]
+    fn where_runs_differ_much_levels_count_alike() {
+        // Requests of the second level know little; with repeats that differ by far more, it says as much as the first.
+        let levels = [level(0.01, &[-0.3, 0.3]), level(0.05, &[-0.3, 0.3])];
+        let found = excess(levels.iter()).expect("repeats");
+        assert!((found.variance - (0.09 - 0.0013)).abs() < 1e-4, "{found:?}");
+        assert!(1.99 < found.freedom, "{found:?}");
+        // Where they differ by no more than their requests say, the surer level counts almost alone.
+        let levels = [level(0.01, &[-0.01, 0.01]), level(0.05, &[-0.05, 0.05])];
+        let found = excess(levels.iter()).expect("repeats");
+        assert!(found.variance < 1e-9 && found.freedom < 1.1, "{found:?}");
+    }
+
+    #[test]
+    fn five_repeats_judge_alone_and_four_do_not() {
+        let repeats = [0.08, 0.1, 0.12, 0.09, 0.11];
+        let one = level(0.001, &repeats).by_repeats(5).expect("five");
+        // s^2 = 0.00025, over 5 is 0.00005.
+        assert!((one.value - 0.1).abs() < 1e-12 && (one.error() - 0.00005f64.sqrt()).abs() < 1e-12);
+        assert_eq!((one.freedom, one.learned), (4.0, Learned::Alone));
+        assert_eq!(level(0.02, &[0.1; 5]).by_repeats(5), None);
+        assert_eq!(level(0.001, &repeats[..4]).by_repeats(4), None);
+        assert_eq!(level(0.001, &repeats).by_repeats(6), None);
+    }
+
+    #[test]
+    fn what_repeats_judged_alone_teaches_no_other_level_and_learns_of_none() {
+        let repeats = [0.08, 0.1, 0.12, 0.09, 0.11];
+        let mut one = level(0.001, &repeats).by_repeats(5).expect("five");
+        assert!(excess([one.clone()].iter()).is_none());
+        let before = one.clone();
+        let large = excess([level(0.05, &[-1.0, 1.0])].iter());
+        one.widened(large, None, false);
+        assert_eq!(one.error(), before.error());
     }
 }

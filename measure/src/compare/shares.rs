@@ -1,6 +1,7 @@
 //! Two shares of requests against each other, session by session.
 
 use super::dependence::{Spread, of_sum};
+use super::noise::FEWEST_REPEATS;
 use super::student::as_normal;
 
 /// A series that is worth fewer independent sessions cannot even tell how few: its correlation time comes out too short.
@@ -42,7 +43,7 @@ impl Spread {
     pub fn judgeable(self) -> Result<(), String> {
         if self.worth < LEAST_WORTH {
             return Err(format!(
-                "Its sessions queue behind each other so much that they are worth {}; at least {LEAST_WORTH} are needed.",
+                "Its sessions hang together so long that they are worth {}; at least {LEAST_WORTH} are needed, or {FEWEST_REPEATS} repeats.",
                 self.worth as u32
             ));
         }

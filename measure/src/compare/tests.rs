@@ -7,6 +7,7 @@ use crate::slo::Slo;
 use crate::testing::{answered, failed, scores};
 use crate::units::{Nanos, Rate};
 
+mod repeats; // those that judge where requests cannot
 mod whole; // several levels, repeats and candidates
 
 /// Sessions of `turns` turns; each session has a pace of its own that both sides share.

@@ -114,6 +114,7 @@ impl Scale {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Learned;
     use super::*;
 
     fn at(value: f64) -> Measured {
@@ -125,7 +126,7 @@ mod tests {
             freedom: 1e9,
             pairs: 100,
             repeats: Vec::new(),
-            learned: false,
+            learned: Learned::Nothing,
         }
     }
 

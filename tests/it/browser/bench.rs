@@ -65,7 +65,10 @@ async fn statistics_browser_another_slo_over_200_000_requests() -> anyhow::Resul
     let study = store_in(data.path(), size).await?;
     let studio = StudioProcess::start(data.path(), &[])?;
     let browser = Browser::open(1440, 900).await?;
-    let page = format!("{}/studies/{study}?slo=ttft:p95%3C300ms%20tpot:p95%3C25ms%20attain%3E=95%25", studio.url);
+    let page = format!(
+        "{}/studies/{study}?slo=ttft:p95%3C300ms%20tpot:p95%3C25ms%20attain%3E=95%25",
+        studio.url
+    );
     browser.goto(&page).await?;
     let read = "return performance.getEntriesByType('resource').filter(it => it.name.endsWith('/scores') && it.responseEnd).length >= 100 && document.querySelector('.plot.awake .limit.handle') !== null";
     browser.until("the scores of every point", read).await?;
@@ -75,8 +78,16 @@ async fn statistics_browser_another_slo_over_200_000_requests() -> anyhow::Resul
     let [judged, drawn] = &steps[..] else {
         anyhow::bail!("two lists")
     };
-    row("another SLO over 10 x 10 points of 2,000 requests: judged and said, ms", judged, Some(FRAME_MS));
-    row("another SLO over 10 x 10 points of 2,000 requests: the frame that draws it, ms", drawn, None);
+    row(
+        "another SLO over 10 x 10 points of 2,000 requests: judged and said, ms",
+        judged,
+        Some(FRAME_MS),
+    );
+    row(
+        "another SLO over 10 x 10 points of 2,000 requests: the frame that draws it, ms",
+        drawn,
+        None,
+    );
     row("as many requests in a bare loop, ms", &reference[0], None);
     browser.close().await
 }
@@ -113,5 +124,8 @@ fn row(name: &str, times: &[f64], most: Option<f64>) {
         None => ("none".to_owned(), true),
     };
     let kept = if kept { "kept" } else { "missed" };
-    println!("statistics | {name} | {} | median {median:.1}, most {largest:.1} | {bar} | {kept}", times.len());
+    println!(
+        "statistics | {name} | {} | median {median:.1}, most {largest:.1} | {bar} | {kept}",
+        times.len()
+    );
 }

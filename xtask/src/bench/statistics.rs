@@ -66,7 +66,14 @@ fn rows_of(name: &str, only: &str) -> anyhow::Result<Vec<Row>> {
     };
     let mut command = cargo();
     command
-        .args(["test", "--release", "--locked", "--package", name, "--tests"])
+        .args([
+            "test",
+            "--release",
+            "--locked",
+            "--package",
+            name,
+            "--tests",
+        ])
         .args(["--", "--ignored", "--nocapture", &filter]);
     printed(&mut command).with_context(|| format!("the statistics of {name}"))
 }

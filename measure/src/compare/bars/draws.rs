@@ -18,6 +18,8 @@ pub(super) struct Engine {
     pub memory: f64,
     /// Turns of a session.
     pub turns: u32,
+    /// By how much work becomes slower from the beginning of a run to its end.
+    pub heat: f64,
 }
 
 impl Engine {
@@ -27,6 +29,7 @@ impl Engine {
         common: 0.5,
         memory: 0.0,
         turns: 1,
+        heat: 0.0,
     };
     pub const QUEUE: Self = Self {
         servers: 4,
@@ -34,6 +37,7 @@ impl Engine {
         common: 0.7,
         memory: 0.5,
         turns: 1,
+        heat: 0.0,
     };
 }
 
@@ -63,9 +67,11 @@ impl Engine {
         let mut scores = Vec::new();
         for session in 0..asked.sessions {
             now += arrivals.exponential(asked.rate) * 1e3;
+            let heat = 1.0 + self.heat * f64::from(session) / f64::from(asked.sessions);
+            let slow = asked.slow * heat;
             for turn in 0..self.turns {
                 let at = now + f64::from(turn) * 2000.0;
-                let service = WORK * asked.slow * work.next();
+                let service = WORK * slow * work.next();
                 let begins = free
                     .iter_mut()
                     .min_by(|a, b| a.total_cmp(b))
@@ -74,7 +80,7 @@ impl Engine {
                         *free = begins + service;
                         begins
                     });
-                let tpot = 0.02 * WORK * asked.slow * asked.pace * paces.next();
+                let tpot = 0.02 * WORK * slow * asked.pace * paces.next();
                 scores.push(score(session, turn, at, begins - at + 0.2 * service, tpot));
             }
         }

@@ -19,12 +19,12 @@ pub(super) fn rows(count: u32) -> Vec<Row> {
     let verdicts = (0..u64::from(count))
         .map(confounded)
         .filter(|comparability| has_verdict(comparability, &made));
-    vec![Row {
-        name: "confounded pairs with a verdict",
+    vec![Row::new(
+        "verdicts: confounded pairs with one".to_owned(),
         count,
-        figure: verdicts.count() as f64 / f64::from(count),
-        bar: Bar::AtMost(0.0),
-    }]
+        verdicts.count() as f64 / f64::from(count),
+        Bar::AtMost(0.0),
+    )]
 }
 
 fn run(made: &Made) -> Run<'_> {

@@ -23,12 +23,11 @@ const RATES: &[f64] = &[2.0, 4.0, 6.0, 7.5];
 
 pub(super) fn rows(count: u32) -> Vec<Row> {
     let steady = steady().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
-    let rows = steady.into_iter().chain(drifting());
-    rows.map(|(name, study, bar)| Row {
-        name,
-        count,
-        figure: false_alarms(&study, count),
-        bar,
+    let by_repeats = by_repeats().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
+    let rows = steady.into_iter().chain(by_repeats).chain(drifting());
+    rows.map(|(name, study, bar)| {
+        let figure = false_alarms(&study, count);
+        Row::new(format!("verdicts: {name}"), count, figure, bar)
     })
     .collect()
 }
@@ -76,8 +75,50 @@ fn repeated() -> Study {
     }
 }
 
+/// Where requests hang together so long that repeats must judge.
+fn by_repeats() -> [(&'static str, Study); 2] {
+    [
+        (
+            "no difference: 6 repeats that become three times as slow, unpaired",
+            slowing(),
+        ),
+        (
+            "no difference: 6 repeats whose requests hang together long",
+            wandering(),
+        ),
+    ]
+}
+
+/// Six repeats, each of which is three times as slow at its end: no percentile of either can be told from its requests.
+fn slowing() -> Study {
+    Study {
+        rates: RATES,
+        engine: Engine {
+            heat: 2.0,
+            ..Engine::ALONE
+        },
+        repeats: 6,
+        sessions: 150,
+        alike: false,
+        ..Study::PLAIN
+    }
+}
+
+/// Six repeats in which what neighbours have in common is gone after a hundred of them.
+fn wandering() -> Study {
+    Study {
+        engine: Engine {
+            memory: 0.98,
+            common: 0.1,
+            ..Engine::ALONE
+        },
+        alike: true,
+        ..slowing()
+    }
+}
+
 /// On machines that do not.
-fn drifting() -> [(&'static str, Study, Bar); 6] {
+fn drifting() -> [(&'static str, Study, Bar); 8] {
     let moving = |speed: Speed| Study {
         speed,
         ..repeated()
@@ -113,6 +154,23 @@ fn drifting() -> [(&'static str, Study, Bar); 6] {
             "no difference: queue, 2 repeats, A B B A, steps of 5 % a point",
             moving(Speed::Walking(0.05)),
             bar,
+        ),
+        (
+            "no difference: independent, 2 repeats, A B B A, steps of 3 % a point",
+            Study {
+                engine: Engine::ALONE,
+                ..moving(Speed::Walking(0.03))
+            },
+            bar,
+        ),
+        (
+            "no difference: independent, 1 rate, 2 repeats, A B B A, steps of 5 % a point",
+            Study {
+                engine: Engine::ALONE,
+                rates: &[4.0],
+                ..moving(Speed::Walking(0.05))
+            },
+            Bar::None,
         ),
         (
             "no difference: queue, 1 repeat, drift of 10 % that nothing shows",

@@ -29,23 +29,37 @@ fn runs(slow: [f64; 8]) -> Vec<Vec<Score>> {
 
 const STEADY: [f64; 8] = [1.0; 8];
 
+/// Studies out of twenty in which the candidate is found slower at the first level.
+fn found_slower(factor: f64) -> usize {
+    let found = (0..20).filter(|study| {
+        let seeds = 100 + 10 * study..;
+        let run = |(slow, seed): (f64, u64)| point(300, 1, slow, seed);
+        let made: Vec<Vec<Score>> = [1.0, factor]
+            .repeat(4)
+            .into_iter()
+            .zip(seeds)
+            .map(run)
+            .collect();
+        let found = at(&pooled(levels(&made)), Metric::Ttft, 50.0);
+        assert_eq!(found.difference.map(|it| it.pairs), Some(600));
+        found.verdict == Verdict::Worse
+    });
+    found.count()
+}
+
 #[test]
-fn repeats_that_agree_find_what_is_there() {
-    let made = runs([1.0, 1.4, 1.0, 1.4, 1.0, 1.4, 1.0, 1.4]);
-    let pooled = pooled(levels(&made));
-    let found = at(&pooled, Metric::Ttft, 50.0);
-    assert_eq!(
-        found.verdict,
-        Verdict::Worse,
-        "{found:?} {:?}",
-        pooled.drift
-    );
-    assert_eq!(found.difference.map(|it| it.pairs), Some(600));
-    assert!(
-        matches!(pooled.drift, Drift::Steady { .. }),
-        "{:?}",
-        pooled.drift
-    );
+fn repeats_find_what_is_there_where_they_agree() {
+    // Of two repeats a third differ by more than their requests explain, by chance; from so few much cannot be known then.
+    let found = found_slower(1.1);
+    assert!(10 <= found, "{found} of 20");
+    assert_eq!(found_slower(1.0), 0);
+}
+
+#[test]
+fn a_steady_machine_is_said_to_be() {
+    let made = runs([1.0, 1.1, 1.0, 1.1, 1.0, 1.1, 1.0, 1.1]);
+    let drift = pooled(levels(&made)).drift;
+    assert!(matches!(drift, Drift::Steady { .. }), "{drift:?}");
 }
 
 #[test]
