@@ -30,6 +30,9 @@ const FLAGS: [&str; 3] = [
     "erase_components",
     "-Cllvm-args=-inline-threshold=-14900",
 ];
+/// Panics of the module name no file and no line: it has no names either, and the texts weigh. Only a compiler that takes
+/// unstable flags can leave them out.
+const NO_PLACES: &str = "-Zlocation-detail=none";
 const NO_WAY: &str = "the browser's part needs a compiler for wasm32; one of three ways mends this: \
     `rustup target add wasm32-unknown-unknown`, or on Debian `apt-get install rustc-web rust-web-src lld`, \
     or any rustc on the path whose target folder holds wasm32-unknown-unknown";
@@ -89,8 +92,12 @@ impl Toolchain {
         for name in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "LD_LIBRARY_PATH"] {
             cargo.env_remove(name);
         }
+        let mut flags = FLAGS.to_vec();
+        if matches!(self, Self::Debian { .. }) {
+            flags.push(NO_PLACES);
+        }
         // Goes before all others, those of configuration files too.
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
         if let Self::Debian { rustc, linker } = self {
             cargo.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
             cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
