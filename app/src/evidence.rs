@@ -2,7 +2,8 @@
 
 mod drawing; // quantities over time, as pictures
 
-use measure::evidence::{Evidence, Part, Presence, TtftParts, Warmth, percentile_words};
+use measure::decimal;
+use measure::evidence::{Between, Evidence, Part, Presence, TtftParts, Warmth, percentile_words};
 use uuid::Uuid;
 
 use crate::ui::format;
@@ -61,8 +62,43 @@ fn notice(tone: &str, sentence: &str) -> Html {
 
 fn figures(evidence: &Evidence) -> Html {
     let rows = evidence.figures.iter();
-    let rows = rows.map(|figure| (figure.name.clone(), figure.value.clone()));
+    let rows = rows.map(|figure| (figure.name.clone(), as_known(&figure.value)));
     html!(r#"<dl class="facts">{}</dl>"#, terms(rows))
+}
+
+/// A figure's words as they are told today: points that were measured before name a place within a bucket however wide it is.
+fn as_known(value: &str) -> String {
+    let pieces = value.split(", ");
+    let pieces = pieces.map(|piece| only_bounds(piece).unwrap_or_else(|| piece.to_owned()));
+    pieces.collect::<Vec<String>>().join(", ")
+}
+
+/// `p50 150 ms (0 ms to 300 ms)` as `p50 between 0 ms and 300 ms`; none where its bounds are near each other, or it has none.
+fn only_bounds(piece: &str) -> Option<String> {
+    let (head, bounds) = piece.strip_suffix(')')?.split_once(" (")?;
+    let (name, _) = head.split_once(' ')?;
+    let (least, most) = bounds.split_once(" to ")?;
+    let (lo, hi) = (size(least)?, size(most)?);
+    let known = Between {
+        lo,
+        value: lo,
+        hi: Some(hi),
+    };
+    let is_wide = name.starts_with('p') && lo < hi && !known.tells();
+    is_wide.then(|| format!("{name} between {least} and {most}"))
+}
+
+/// A time in nanoseconds, or a number without a unit.
+fn size(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let factor = match unit {
+        "" | "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    Some(decimal::parse(number)? * factor)
 }
 
 /// Where the time before the first tokens went.

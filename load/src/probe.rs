@@ -7,6 +7,7 @@ mod error; // why nothing can be said
 mod listing; // where each dialect's engines list their models
 mod own; // each engine's own report, where it is
 mod report; // what engines report of themselves
+mod reset; // the prefix cache emptied from outside
 mod trial; // one small request before any load
 
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::engine::{self, EngineError, Wire};
 use report::Reports;
 
 pub use error::{NoModels, ProbeError};
+pub use reset::reset_prefix_cache;
 pub(crate) use trial::gives_token;
 pub use trial::{TrialError, quirks};
 
@@ -63,19 +65,6 @@ pub async fn probe(endpoint: &Endpoint, wire: Wire, limit: Duration) -> Result<P
     asked.unwrap_or(Err(ProbeError::NoAnswer { waited: limit }))
 }
 
-/// Asks an engine to forget its prefix cache; true when it confirmed.
-pub async fn reset_prefix_cache(endpoint: &Endpoint, wire: Wire) -> bool {
-    let limit = Duration::from_secs(30);
-    let Ok(asker) = Asker::made(endpoint, wire, limit).await else {
-        return false;
-    };
-    let asked = tokio::time::timeout(limit, async {
-        // vLLM (in development mode) and the simulator, then SGLang.
-        asker.confirms("reset_prefix_cache").await || asker.confirms("flush_cache").await
-    });
-    asked.await.unwrap_or(false)
-}
-
 /// An answer: its status and the start of its body.
 struct Answer {
     status: u16,
@@ -83,6 +72,19 @@ struct Answer {
 }
 
 impl Answer {
+    /// Reads no more than what a report of an engine may have.
+    async fn read(mut response: reqwest::Response) -> Result<Self, reqwest::Error> {
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await? {
+            body.extend_from_slice(&bytes[..bytes.len().min(ANSWER_LIMIT - body.len())]);
+            if body.len() == ANSWER_LIMIT {
+                break;
+            }
+        }
+        Ok(Self { status, body })
+    }
+
     fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -160,16 +162,7 @@ impl Asker {
         };
         let mut request = Request::new(method, url);
         *request.headers_mut() = self.headers.clone();
-        let mut response = self.http.execute(request).await?;
-        let status = response.status().as_u16();
-        let mut body = Vec::new();
-        while let Some(bytes) = response.chunk().await? {
-            body.extend_from_slice(&bytes[..bytes.len().min(ANSWER_LIMIT - body.len())]);
-            if body.len() == ANSWER_LIMIT {
-                break;
-            }
-        }
-        Ok(Answer { status, body })
+        Answer::read(self.http.execute(request).await?).await
     }
 
     /// The URL of a path, which may have a query.
@@ -188,31 +181,20 @@ impl Asker {
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
         let url = self.url(path).map_err(|error| error.to_string())?;
         let request = self.http.post(url).headers(self.headers.clone()).json(body);
-        let answer = request
-            .send()
-            .await
-            .map_err(|error| client::chain(&error))?;
-        let status = answer.status();
-        if !status.is_success() {
-            return Err(format!("status {}", status.as_u16()));
+        let words = |error| client::chain(&error);
+        let answer = Answer::read(request.send().await.map_err(words)?).await;
+        let answer = answer.map_err(words)?;
+        match answer.status {
+            200..300 if answer.body.len() == ANSWER_LIMIT => {
+                Err(format!("more than {} MiB", ANSWER_LIMIT >> 20))
+            }
+            200..300 => serde_json::from_slice(&answer.body).map_err(|why| why.to_string()),
+            status => Err(format!("status {status}")),
         }
-        answer.json().await.map_err(|error| client::chain(&error))
     }
 
     async fn json(&self, path: &str) -> Option<Value> {
         self.ask(Method::GET, path).await.ok()?.json()
-    }
-
-    async fn confirms(&self, path: &str) -> bool {
-        let Ok(answer) = self.ask(Method::POST, path).await else {
-            return false;
-        };
-        let denied = || {
-            answer
-                .json()
-                .is_some_and(|json| json["success"] == Value::Bool(false))
-        };
-        answer.is_ok() && !denied()
     }
 
     async fn probe(&self) -> Result<Probe, ProbeError> {
@@ -227,13 +209,7 @@ impl Asker {
         let (method, place) = listing::place(self.api);
         let listed = self.ask(method, place).await.map_err(unreachable)?;
         let models = listed.models(self.api, self.key.as_deref())?;
-        // GET tells whether the path exists without resetting anything: 405 where only POST is allowed.
-        let reset = async |path| {
-            self.ask(Method::GET, path)
-                .await
-                .is_ok_and(|answer| answer.status == 405)
-        };
-        let development = reset("reset_prefix_cache").await;
+        let development = self.only_posts(reset::RESET).await;
         let metrics = self.ask(Method::GET, "metrics").await;
         let metrics = metrics.ok().filter(Answer::is_ok);
         let has_metrics = metrics.is_some();

@@ -73,8 +73,8 @@ impl Sharing {
         if !counted && records.iter().all(|it| it.cached_tokens.is_none()) {
             return None;
         }
-        let told = readings.constant(Quantity::BlockSize);
-        let block = told.map_or(USUAL_BLOCK, |block| block as u32);
+        let told = readings.block();
+        let block = told.unwrap_or(USUAL_BLOCK);
         self.shared(records, (block, told.is_some()), template(made, records))
     }
 

@@ -5,6 +5,7 @@
 
 mod buckets; // values by size
 mod cache; // was the prefix cache as cold as the workload says
+mod doubt; // whose a page is
 mod foreign; // was anybody else there
 mod host; // who else used the client's host
 mod quantity; // what is told, whatever it is called

@@ -37,18 +37,31 @@ enum Known {
     Value(f64),
     /// Bounds that are far apart: a value between them would be made up.
     Bounds(f64, f64),
+    /// It lies in the last bucket, which has no end.
+    Above(f64),
 }
 
 impl Line<'_> {
     fn at(&self, index: usize) -> Option<Known> {
         let of = |values: &[Option<f64>]| values.get(index).copied().flatten();
         let value = of(&self.series.values)?;
-        let bounds = of(&self.series.lo).zip(of(&self.series.hi));
-        let wide = bounds.filter(|(lo, hi)| {
-            let (lo, hi) = (*lo, Some(*hi));
-            !Between { lo, value, hi }.tells()
+        let hi = of(&self.series.hi);
+        let wide = of(&self.series.lo).filter(|lo| !Between { lo: *lo, value, hi }.tells());
+        Some(match (wide, hi) {
+            (Some(lo), Some(hi)) => Known::Bounds(lo, hi),
+            (Some(lo), None) => Known::Above(lo),
+            (None, _) => Known::Value(value),
+        })
+    }
+
+    /// The bounds between which it lay at all moments, where nothing else is known of it: a picture would be a block.
+    fn block(&self) -> Option<(f64, f64)> {
+        let mut known = self.moments().filter_map(|(_, known)| match known? {
+            Known::Bounds(lo, hi) => Some(Some((lo, hi))),
+            Known::Value(_) | Known::Above(_) => Some(None),
         });
-        Some(wide.map_or(Known::Value(value), |(lo, hi)| Known::Bounds(lo, hi)))
+        let first = known.next()??;
+        known.all(|next| next == Some(first)).then_some(first)
     }
 
     fn moments(&self) -> impl Iterator<Item = (i64, Option<Known>)> {
@@ -56,11 +69,22 @@ impl Line<'_> {
         all.map(|(index, at)| (*at, self.at(index)))
     }
 
+    /// How high it went, in words.
+    fn highest(&self) -> String {
+        let most = self.most();
+        let known = self.moments().filter_map(|(_, known)| known);
+        let endless = known
+            .filter(|it| matches!(it, Known::Above(lo) if most <= *lo))
+            .count();
+        let words = if 0 < endless { "above" } else { "at most" };
+        format!("{words} {}", three_digits(most))
+    }
+
     /// The most that it reached; where only bounds are known, what it surely did not exceed.
     fn most(&self) -> f64 {
         let known = self.moments().filter_map(|(_, known)| known);
         let tops = known.map(|known| match known {
-            Known::Value(top) | Known::Bounds(_, top) => top,
+            Known::Value(top) | Known::Bounds(_, top) | Known::Above(top) => top,
         });
         tops.fold(0.0, f64::max)
     }
@@ -81,7 +105,7 @@ pub(super) fn tracks(tracks: &[Track]) -> Html {
     let (Some(from), Some(to)) = (moments().min(), moments().max()) else {
         return Html::default();
     };
-    let axis = (from, to.max(from + 1));
+    let axis = (from, to.max(from.saturating_add(1)));
     let in_group = |keys: &[&str]| -> Vec<&Line<'_>> {
         let of = |line: &&Line<'_>| keys.iter().any(|key| line.series.key.starts_with(key));
         lines.iter().filter(of).collect()
@@ -114,24 +138,42 @@ fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
     } else {
         format!("{name}, {unit}")
     };
+    let blocks: Option<Vec<(f64, f64)>> = lines.iter().map(|line| line.block()).collect();
+    let (caption, picture) = match blocks {
+        Some(blocks) => (in_words(lines, &blocks), Html::default()),
+        None => (legend(lines), picture(&title, lines, axis, top)),
+    };
     html!(
         r#"<figure class="stack tight"><figcaption>{}: {}</figcaption>{}<details><summary>As a table</summary><div class="scroll-x" tabindex="0">{}</div></details></figure>"#,
         title,
-        legend(lines),
-        picture(&title, lines, axis, top),
+        caption,
+        picture,
         rows(&title, lines)
     )
 }
 
-/// A piece of each line with its name, and the most that it reached. Names are in ink: a line's colour is too pale for words.
+/// Lines of which nothing but one bucket is known, all the time.
+fn in_words(lines: &[&Line<'_>], blocks: &[(f64, f64)]) -> Html {
+    let one = |(line, (lo, hi)): (&&Line<'_>, &(f64, f64))| {
+        let (lo, hi) = (three_digits(*lo), three_digits(*hi));
+        format!("{} between {lo} and {hi}", line.series.label)
+    };
+    let all: Vec<String> = lines.iter().zip(blocks).map(one).collect();
+    html!(
+        r#"<span>{} throughout.</span> <span class="muted">The engine counts in steps too wide for a picture.</span>"#,
+        all.join(", ")
+    )
+}
+
+/// A piece of each line with its name, and what is known of its highest. Names are in ink: a line's colour is too pale for words.
 fn legend(lines: &[&Line<'_>]) -> Html {
     let one = |(index, line): (usize, &&Line<'_>)| {
         html!(
-            r#"<svg width="20" height="8" aria-hidden="true"><line x1="0" x2="20" y1="4" y2="4" style="stroke:{};stroke-width:2" stroke-dasharray="{}"/></svg> <span>{}</span> <span class="muted">(at most {})</span> "#,
+            r#"<svg width="20" height="8" aria-hidden="true"><line x1="0" x2="20" y1="4" y2="4" style="stroke:{};stroke-width:2" stroke-dasharray="{}"/></svg> <span>{}</span> <span class="muted">({})</span> "#,
             series_colour(index),
             DASHES[index % DASHES.len()],
             line.series.label,
-            three_digits(line.most())
+            line.highest()
         )
     };
     lines.iter().enumerate().map(one).collect()
@@ -139,7 +181,8 @@ fn legend(lines: &[&Line<'_>]) -> Html {
 
 fn picture(title: &str, lines: &[&Line<'_>], axis: (i64, i64), top: f64) -> Html {
     let (from, to) = axis;
-    let across = |at: i64| (at - from) as f64 / (to - from) as f64 * 100.0;
+    let since = |at: i64| at as f64 - from as f64;
+    let across = |at: i64| since(at) / since(to).max(1.0) * 100.0;
     let down = |value: f64| (1.0 - (value / top).clamp(0.0, 1.0)) * 100.0;
     let polyline = |(index, piece): (usize, Vec<(i64, f64)>)| {
         let corners: Vec<String> = piece
@@ -242,7 +285,7 @@ fn cell(line: &Line<'_>, at: i64) -> Html {
     };
     let shown = match known {
         Known::Value(value) => three_digits(value),
-        Known::Bounds(..) => bounds.clone(),
+        Known::Bounds(..) | Known::Above(_) => bounds.clone(),
     };
     html!(r#"<td class="num" title="{}">{}</td>"#, bounds, shown)
 }

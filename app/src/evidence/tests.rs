@@ -86,3 +86,77 @@ fn bounds_far_apart_are_drawn_as_such_and_no_value_is_made_up() {
     assert!(!html.contains(">150</td>"), "{html}");
     assert!(html.contains("(at most 450)"), "{html}");
 }
+
+fn queue_time(lo: [f64; 3], hi: [Option<f64>; 3]) -> String {
+    let mut evidence = evidence();
+    evidence.tracks[0].series = ["p50", "p95"]
+        .map(|name| Series {
+            key: format!("queue_time_{name}"),
+            label: format!("queue time {name}"),
+            unit: "ms".into(),
+            values: lo.iter().map(|lo| Some(lo + 150.0)).collect(),
+            lo: lo.map(Some).to_vec(),
+            hi: hi.to_vec(),
+        })
+        .into();
+    panel(Uuid::nil(), &evidence)
+}
+
+#[test]
+fn a_picture_that_would_be_one_block_is_told_in_words() {
+    let html = queue_time([0.0; 3], [Some(300.0); 3]);
+    let words = "queue time p50 between 0 and 300, queue time p95 between 0 and 300 throughout.";
+    assert!(html.contains(words), "{html}");
+    assert!(
+        !html.contains("<polygon") && !html.contains("<svg"),
+        "{html}"
+    );
+    assert!(html.contains(">0 to 300</td>"), "the table stays: {html}");
+    let html = queue_time([0.0, 0.0, 300.0], [Some(300.0), Some(300.0), Some(900.0)]);
+    assert!(html.contains("<polygon"), "{html}");
+}
+
+#[test]
+fn the_last_bucket_is_no_value() {
+    let html = queue_time([10_000.0; 3], [None; 3]);
+    assert!(html.contains(">above 10000</td>"), "{html}");
+    assert!(html.contains("(above 10000)"), "{html}");
+    assert!(!html.contains("<polyline"), "{html}");
+}
+
+#[test]
+fn figures_of_before_name_no_place_within_a_wide_bucket() {
+    for (stored, shown) in [
+        (
+            "p50 150 ms (0 ms to 300 ms), p95 285 ms (0 ms to 300 ms), p99 450 ms (300 ms to 500 ms), of 70",
+            "p50 between 0 ms and 300 ms, p95 between 0 ms and 300 ms, p99 450 ms (300 ms to 500 ms), of 70",
+        ),
+        (
+            "p50 900 µs (900 µs to 1.80 ms), p95 above 10.0 s, of 7",
+            "p50 900 µs (900 µs to 1.80 ms), p95 above 10.0 s, of 7",
+        ),
+        ("p50 24 (16 to 64), of 7", "p50 between 16 and 64, of 7"),
+        ("95 % of 1000 tokens", "95 % of 1000 tokens"),
+        (
+            "p50 40 %, at most 99 %, of 3 looks",
+            "p50 40 %, at most 99 %, of 3 looks",
+        ),
+    ] {
+        assert_eq!(as_known(stored), shown);
+    }
+}
+
+#[test]
+fn moments_at_the_ends_of_time_are_drawn() {
+    let mut evidence = evidence();
+    for at_ms in [
+        vec![i64::MIN, 0, i64::MAX],
+        vec![i64::MAX; 3],
+        vec![i64::MIN; 3],
+    ] {
+        evidence.tracks[0].at_ms = at_ms;
+        let html = panel(Uuid::nil(), &evidence);
+        assert!(html.contains("As a table"), "{html}");
+        assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
+    }
+}

@@ -262,7 +262,7 @@ fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, Strin
     } = summary;
     let cached = summary
         .cached_tokens
-        .map_or("the engine does not say".into(), |tokens| {
+        .map_or("the answers' usage does not say".into(), |tokens| {
             format!("{} tokens", format::count(tokens))
         });
     let per_chunk = summary.tokens_per_chunk.map_or("–".into(), format::number);

@@ -1,5 +1,10 @@
 //! Engines by what they say of themselves.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
 use serde_json::json;
 
 use super::*;
@@ -170,4 +175,120 @@ fn each_dialects_engines_list_their_models_in_their_own_form() {
     ] {
         assert_eq!(listing::models(api, answer), None, "{}", api.name());
     }
+}
+
+/// A server that answers each `METHOD /path` as it is told, and keeps what it was asked. Bodies are written until nobody reads.
+fn server(
+    answer: impl Fn(&str) -> (u16, Vec<u8>) + Send + Sync + 'static,
+) -> (Endpoint, Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let (asked, sent) = <(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>)>::default();
+    let (kept, written) = (asked.clone(), sent.clone());
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let Some(line) = request_line(&socket) else {
+                continue;
+            };
+            let (status, body) = answer(&line);
+            kept.lock().expect("a list").push(line);
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+            );
+            let mut socket = &socket;
+            let _ = socket.write_all(head.as_bytes());
+            for part in body.chunks(1 << 16) {
+                if socket.write_all(part).is_err() {
+                    break;
+                }
+                written.fetch_add(part.len(), SeqCst);
+            }
+        }
+    });
+    (Endpoint::new(&url, Api::OpenAiChat, "m"), asked, sent)
+}
+
+/// `POST /path` of a request, which is read whole.
+fn request_line(socket: &TcpStream) -> Option<String> {
+    let mut reader = BufReader::new(socket);
+    let (mut first, mut length) = (String::new(), 0);
+    reader.read_line(&mut first).ok()?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(told) = line.strip_prefix("content-length:") {
+            length = told.trim().parse().ok()?;
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    let mut words = first.split_whitespace();
+    Some(format!("{} {}", words.next()?, words.next()?))
+}
+
+#[track_caller]
+fn resets(
+    answer: impl Fn(&str) -> (u16, Vec<u8>) + Send + Sync + 'static,
+    expected: bool,
+    posts: &[&str],
+) {
+    let (endpoint, asked, _) = server(answer);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let reset = runtime.block_on(reset_prefix_cache(&endpoint, Wire::default()));
+    let asked = asked.lock().expect("a list");
+    let posted = asked.iter().map(String::as_str);
+    let posted: Vec<&str> = posted.filter(|it| it.starts_with("POST")).collect();
+    assert_eq!((reset, &posted[..]), (expected, posts), "{asked:?}");
+}
+
+#[test]
+fn a_reset_is_believed_only_where_the_engine_has_the_route() {
+    let page = || b"<html>hi</html>".to_vec();
+    // A server that answers everything has no route, and is not even asked.
+    resets(move |_| (200, page()), false, &[]);
+    resets(move |_| (200, b"{\"data\":[]}".to_vec()), false, &[]);
+    resets(move |_| (404, page()), false, &[]);
+    let vllm = |line: &str| match line {
+        "GET /reset_prefix_cache" => (405, Vec::new()),
+        "POST /reset_prefix_cache" => (200, Vec::new()),
+        _ => (404, Vec::new()),
+    };
+    resets(vllm, true, &["POST /reset_prefix_cache"]);
+    let busy = |line: &str| match line {
+        "GET /reset_prefix_cache" => (405, Vec::new()),
+        _ => (200, b"{\"success\":false}".to_vec()),
+    };
+    resets(busy, false, &["POST /reset_prefix_cache"]);
+    let sglang = |line: &str| match line {
+        "GET /get_server_info" => (200, b"{\"model_path\":\"m\"}".to_vec()),
+        "POST /flush_cache" => (200, b"Cache flushed.".to_vec()),
+        _ => (404, Vec::new()),
+    };
+    resets(sglang, true, &["POST /flush_cache"]);
+}
+
+#[test]
+fn what_is_posted_is_answered_in_bounded_size() {
+    const MUCH: usize = 64 << 20;
+    let (endpoint, _, sent) = server(|line| match line {
+        "POST /tokenize" => (200, vec![b' '; MUCH]),
+        "POST /short" => (200, b"{\"count\":3}".to_vec()),
+        _ => (503, Vec::new()),
+    });
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let post = async |path| {
+        let asker = Asker::made(&endpoint, Wire::default(), Duration::from_secs(20)).await;
+        asker.expect("an address").post(path, &json!({})).await
+    };
+    runtime.block_on(async {
+        assert_eq!(post("tokenize").await, Err("more than 1 MiB".to_owned()));
+        assert_eq!(post("short").await, Ok(json!({ "count": 3 })));
+        assert_eq!(post("other").await, Err("status 503".to_owned()));
+    });
+    let sent = sent.load(SeqCst);
+    assert!(sent < MUCH / 2, "{sent} bytes were taken");
 }

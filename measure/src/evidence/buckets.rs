@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::reading::MOST;
+
 /// A histogram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buckets {
@@ -36,9 +38,13 @@ impl Between {
 }
 
 impl Buckets {
-    /// From what a page has: the count of all values up to each bound.
+    /// From what a page has: the count of all values up to each bound. None where the sum is no engine's.
     pub fn cumulative(mut up_to: Vec<(f64, f64)>, sum: f64) -> Option<Self> {
-        up_to.retain(|(bound, count)| !bound.is_nan() && count.is_finite());
+        let is_sane = |it: f64| it.abs() <= MOST;
+        up_to.retain(|(bound, count)| (is_sane(*bound) || bound.is_infinite()) && is_sane(*count));
+        if !is_sane(sum) {
+            return None;
+        }
         up_to.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         up_to.dedup_by(|(one, _), (other, _)| one == other);
         let last = up_to.last()?;
@@ -187,6 +193,8 @@ mod tests {
         assert_eq!(buckets(&[(0.1, 0.0)]).quantile(50.0), None);
         assert_eq!(Buckets::default().quantile(50.0), None);
         assert_eq!(Buckets::cumulative(Vec::new(), 0.0), None);
+        assert_eq!(Buckets::cumulative(vec![(0.1, 1.0)], 1e308), None);
+        assert_eq!(Buckets::cumulative(vec![(1e308, 1.0)], 1.0), None);
     }
 
     #[test]

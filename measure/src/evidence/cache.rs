@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::doubt::{COUNTED, Doubt};
 use super::quantity::Quantity;
 use super::reading::{Readings, Whose};
 use super::said::Finding;
@@ -16,6 +17,8 @@ pub const USUAL_BLOCK: u32 = 16;
 const SHARE: f64 = 0.02;
 /// Blocks that may be rounded otherwise.
 const BLOCKS: f64 = 4.0;
+/// Where blocks and requests that were computed again would explain more than this share of the input, they explain nothing.
+const FEW: f64 = 0.05;
 /// What is expected is known to this share: tokens are estimated from text.
 const INEXACT: f64 = 0.1;
 /// Fewer hits than this share of what is expected are told.
@@ -64,31 +67,47 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Of an engine's own counters; where it has none, of what its answers' usage says.
-    pub fn of(
+    /// Of an engine's own counters and of what its answers' usage says; where both count, the larger. `why_not` says why the
+    /// engine told nothing, `doubt` why what it told is not believed.
+    pub(super) fn of(
         readings: &Readings,
         records: &[RequestRecord],
         expected: Option<Shared>,
         why_not: Option<&str>,
+        doubt: Option<&Doubt>,
     ) -> Self {
         let last = readings.last();
-        let grown = |quantity| readings.counter(quantity, Whose::Ours).grown(0, last);
+        let believed = !matches!(doubt, Some(Doubt::NotOurs(_)));
+        let grown = |quantity| {
+            let growth = readings.counter(quantity, Whose::Ours);
+            growth.grown(0, last).filter(|_| believed)
+        };
         let by_page = grown(Quantity::CacheHits).or_else(|| grown(Quantity::CachedTokens));
-        let observed = by_page.or_else(|| by_usage(records));
+        let usage = by_usage(records);
+        let observed = by_page.into_iter().chain(usage).reduce(f64::max);
         // A request that is computed anew finds its own beginning.
         let again = grown(Quantity::Preemptions).unwrap_or(0.0) * longest(records);
+        let judge = |observed| Some(judged(expected?, observed, again));
         let (warmth, sentence) = match (expected, observed) {
             (Some(expected), Some(observed)) => judged(expected, observed, again),
-            (_, None) => {
-                let why = why_not.unwrap_or("the engine counts no hits");
-                let text = format!("Whether the prefix cache was cold: cannot tell, {why}.");
-                (Warmth::CannotTell, text)
-            }
-            (None, Some(_)) => (
-                Warmth::CannotTell,
-                "Whether the prefix cache was cold: cannot tell, the prompts were not compared."
-                    .to_owned(),
-            ),
+            (_, None) => cannot_tell(why_not.unwrap_or("the engine counts no hits")),
+            (None, Some(_)) => cannot_tell("the prompts were not compared"),
+        };
+        let warm = |found: Option<(Warmth, String)>| {
+            found.is_some_and(|(warmth, _)| warmth == Warmth::Contaminated)
+        };
+        let sure = match doubt {
+            // The answers' own usage is of these requests, whatever the page is of.
+            _ if warm(usage.and_then(judge)) => None,
+            Some(Doubt::NotOurs(why)) => Some(why.clone()),
+            Some(Doubt::Late(why)) if warmth != Warmth::Contaminated => Some(why.clone()),
+            Some(Doubt::Anew(why)) if warmth == Warmth::Contaminated => Some(why.clone()),
+            _ if by_page.is_none() && warmth != Warmth::Contaminated => silent(records),
+            _ => None,
+        };
+        let (warmth, sentence) = match sure {
+            Some(why) if expected.is_some() => cannot_tell(&why),
+            _ => (warmth, sentence),
         };
         Self {
             warmth,
@@ -113,6 +132,20 @@ impl Cache {
     }
 }
 
+fn cannot_tell(why: &str) -> (Warmth, String) {
+    let text = format!("Whether the prefix cache was cold: cannot tell, {why}.");
+    (Warmth::CannotTell, text)
+}
+
+/// Why the usage of answers says nothing of all of them, where only some have it.
+fn silent(records: &[RequestRecord]) -> Option<String> {
+    let answered = || records.iter().filter(|record| record.is_ok());
+    let told = answered().filter(|it| it.cached_tokens.is_some()).count();
+    let all = answered().count();
+    ((told as f64) < COUNTED * all as f64)
+        .then(|| format!("only {told} of {all} answers say what they had from it"))
+}
+
 fn by_usage(records: &[RequestRecord]) -> Option<f64> {
     let told = records.iter().filter_map(|record| record.cached_tokens);
     told.map(f64::from).reduce(|all, more| all + more)
@@ -134,13 +167,15 @@ fn judged(expected: Shared, observed: f64, again: f64) -> (Warmth, String) {
         block_known,
     } = expected;
     let (all, most) = (input_tokens as f64, tokens as f64);
-    let slack = (SHARE * all).max(BLOCKS * f64::from(block)) + INEXACT * most + again;
-    let of_all = |tokens: f64| {
-        let share = if 0.0 < all { 100.0 * tokens / all } else { 0.0 };
-        format!(
-            "{tokens:.0} of {all:.0} input tokens ({} %)",
-            three_digits(share)
-        )
+    let rounded = (SHARE * all).max(BLOCKS * f64::from(block)) + again;
+    let slack = rounded + INEXACT * most;
+    let surely_explained = most + INEXACT * most + rounded.min(FEW * all);
+    let of_all = |tokens: f64| match 100.0 * tokens / all {
+        share if share <= 100.0 => {
+            let share = three_digits(share);
+            format!("{tokens:.0} of {all:.0} input tokens ({share} %)")
+        }
+        _ => format!("{tokens:.0} tokens beside {all:.0} of input"),
     };
     let (seen, can) = (of_all(observed), of_all(most));
     let assumed = if block_known {
@@ -153,6 +188,12 @@ fn judged(expected: Shared, observed: f64, again: f64) -> (Warmth, String) {
             "The prefix cache was contaminated: it had {seen}, where the workload itself explains {can} at most ({assumed})."
         );
         return (Warmth::Contaminated, text);
+    }
+    if surely_explained < observed {
+        let text = format!(
+            "it had {seen}, where the workload itself explains {can} at most, and {assumed} and requests that were computed again may be any of the rest"
+        );
+        return cannot_tell(&text);
     }
     let surely = own_tokens as f64;
     if SHARE * all < surely && observed < FEWER * surely {
@@ -189,11 +230,48 @@ mod tests {
         check(0, 0.0, 0.0, Warmth::AsExpected);
         check(0, 200.0, 0.0, Warmth::AsExpected);
         check(0, 201.0, 0.0, Warmth::Contaminated);
-        check(0, 900.0, 800.0, Warmth::AsExpected);
+        check(0, 450.0, 300.0, Warmth::AsExpected);
+        check(0, 900.0, 800.0, Warmth::CannotTell);
+        check(0, 1001.0, 800.0, Warmth::Contaminated);
         check(5000, 5200.0, 0.0, Warmth::AsExpected);
         check(5000, 5701.0, 0.0, Warmth::Contaminated);
         check(5000, 2499.0, 0.0, Warmth::Colder);
         check(150, 0.0, 0.0, Warmth::AsExpected);
+    }
+
+    #[test]
+    fn blocks_as_large_as_the_input_explain_no_hits() {
+        let shared = |input_tokens| Shared {
+            input_tokens,
+            block: 1056,
+            block_known: true,
+            ..Shared::default()
+        };
+        for (input_tokens, observed, expected) in [
+            (2500, 0.0, Warmth::AsExpected),
+            (2500, 125.0, Warmth::AsExpected),
+            (2500, 2250.0, Warmth::CannotTell),
+            (100_000, 4224.0, Warmth::AsExpected),
+            (100_000, 90_000.0, Warmth::Contaminated),
+        ] {
+            let (warmth, sentence) = judged(shared(input_tokens), observed, 0.0);
+            assert_eq!(warmth, expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn more_hits_than_input_are_no_share_of_it() {
+        let shared = Shared {
+            input_tokens: 1000,
+            block: 16,
+            ..Shared::default()
+        };
+        let (warmth, sentence) = judged(shared, 104_000.0, 0.0);
+        assert_eq!(warmth, Warmth::Contaminated);
+        assert!(
+            sentence.contains("104000 tokens beside 1000 of input"),
+            "{sentence}"
+        );
     }
 
     #[test]
@@ -222,6 +300,7 @@ mod tests {
             &[],
             None,
             Some("the engine has no /metrics"),
+            None,
         );
         assert_eq!(cache.warmth, Warmth::CannotTell);
         assert!(

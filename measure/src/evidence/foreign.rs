@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::doubt::Doubt;
 use super::quantity::Quantity;
 use super::reading::{Readings, Whose};
 use super::said::Finding;
@@ -73,8 +74,14 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// Of what an engine told between the first look and the last. `why_not` says why it told nothing.
-    pub fn of(readings: &Readings, sent: Sent, why_not: Option<&str>) -> Self {
+    /// Of what an engine told between the first look and the last. `why_not` says why it told nothing, `doubt` why what it
+    /// told is not believed.
+    pub(super) fn of(
+        readings: &Readings,
+        sent: Sent,
+        why_not: Option<&str>,
+        doubt: Option<&Doubt>,
+    ) -> Self {
         let last = readings.last();
         let counted = |quantity, whose| readings.counter(quantity, whose).grown(0, last);
         let ours = |quantity| counted(quantity, Whose::Ours);
@@ -87,7 +94,23 @@ impl Foreign {
         };
         let others = counted(Quantity::Finished, Whose::Others).unwrap_or(0.0);
         (foreign.presence, foreign.sentence) = foreign.judged(readings, others, why_not);
+        if let Some(why) = doubt.and_then(|doubt| foreign.unsure(doubt)) {
+            (foreign.presence, foreign.sentence) = (Presence::CannotTell, cannot_tell(Some(why)));
+        }
         foreign
+    }
+
+    /// Why it cannot be told after all.
+    fn unsure<'a>(&self, doubt: &'a Doubt) -> Option<&'a str> {
+        let counted = self.counted_requests.or(self.counted_output_tokens);
+        let more = matches!(self.presence, Presence::Others | Presence::Hardly);
+        match doubt {
+            Doubt::NotOurs(why) => Some(why),
+            // Without counts it was the requests of the point that made the engine busy.
+            Doubt::Late(why) if !more || counted.is_none() => Some(why),
+            Doubt::Anew(why) if more => Some(why),
+            Doubt::Late(_) | Doubt::Anew(_) => None,
+        }
     }
 
     fn judged(
@@ -223,7 +246,7 @@ mod tests {
             requests: 200,
             output_tokens: 10_000,
         };
-        let foreign = Foreign::of(&readings, sent, None);
+        let foreign = Foreign::of(&readings, sent, None, None);
         assert_eq!(foreign.presence, presence, "{}", foreign.sentence);
         assert!(foreign.sentence.contains(says), "{}", foreign.sentence);
     }
@@ -295,7 +318,12 @@ mod tests {
             Presence::CannotTell,
             "cannot tell, the engine counts",
         );
-        let none = Foreign::of(&Readings::default(), Sent::default(), Some("no /metrics"));
+        let none = Foreign::of(
+            &Readings::default(),
+            Sent::default(),
+            Some("no /metrics"),
+            None,
+        );
         assert!(none.sentence.ends_with("cannot tell, no /metrics."));
         assert_eq!(none.finding(), None);
     }

@@ -3,6 +3,11 @@
 use super::buckets::Buckets;
 use super::quantity::Quantity;
 
+/// Numbers beyond it are of no engine and no GPU: tokens of thirty years, a thousand times over.
+pub(super) const MOST: f64 = 1e15;
+/// Most tokens of a block of a prefix cache.
+const MOST_BLOCK: f64 = 4096.0;
+
 /// A value, or values by size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
@@ -111,7 +116,7 @@ impl Readings {
     pub fn gauge(&self, quantity: Quantity, whose: Whose) -> Vec<Option<f64>> {
         let join = |values: Vec<(u32, &Amount)>| {
             let numbers = values.into_iter().filter_map(|(_, amount)| match amount {
-                Amount::Number(number) if number.is_finite() => Some(*number),
+                Amount::Number(number) if number.abs() <= MOST => Some(*number),
                 _ => None,
             });
             numbers.reduce(|one, other| {
@@ -128,7 +133,7 @@ impl Readings {
     /// A counter's growth. A source that appears later began at nothing; one that falls began anew.
     pub fn counter(&self, quantity: Quantity, whose: Whose) -> Growth<f64> {
         let number = |amount: &Amount| match amount {
-            Amount::Number(number) if number.is_finite() => Some(*number),
+            Amount::Number(number) if number.abs() <= MOST => Some(*number),
             _ => None,
         };
         let grown = |now: &f64, before: &f64| (before <= now).then_some(now - before);
@@ -194,6 +199,13 @@ impl Readings {
         let told = self.gauge(quantity, Whose::Ours);
         told.into_iter().flatten().next_back()
     }
+
+    /// The block of the prefix cache in tokens; none where it is not told, or is no block.
+    pub fn block(&self) -> Option<u32> {
+        let told = self.constant(Quantity::BlockSize);
+        let is_block = |block: &f64| (1.0..=MOST_BLOCK).contains(block);
+        told.filter(is_block).map(|block| block as u32)
+    }
 }
 
 #[cfg(test)]
@@ -257,6 +269,27 @@ mod tests {
         for (quantity, expected) in [(Quantity::Running, 1.25), (Quantity::KvUsage, 0.75)] {
             let told = readings(looks, quantity).gauge(quantity, Whose::Ours);
             assert_eq!(told, [Some(expected), None]);
+        }
+    }
+
+    #[test]
+    fn numbers_of_no_engine_and_blocks_of_no_cache_are_left_out() {
+        for odd in [1e308, f64::INFINITY, f64::NAN, -1e16] {
+            let told = readings(&[&[(0, odd)]], Quantity::Finished);
+            let growth = told.counter(Quantity::Finished, Whose::Ours);
+            assert_eq!(growth, Growth::default(), "{odd}");
+            assert_eq!(told.constant(Quantity::Finished), None, "{odd}");
+        }
+        for (told, block) in [
+            (16.0, Some(16)),
+            (4096.0, Some(4096)),
+            (4097.0, None),
+            (0.0, None),
+            (-16.0, None),
+            (f64::INFINITY, None),
+        ] {
+            let readings = readings(&[&[(0, told)]], Quantity::BlockSize);
+            assert_eq!(readings.block(), block, "{told}");
         }
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buckets::Between;
 use super::cache::{Cache, Shared};
+use super::doubt::{Doubt, MANY_RESETS, resets};
 use super::foreign::{Foreign, Sent};
 use super::host::HostTime;
 use super::quantity::Quantity;
@@ -14,9 +15,6 @@ use super::ttft::{TtftParts, percentiles};
 use crate::quantile::percentile_linear;
 use crate::request::RequestRecord;
 use crate::units::{Nanos, three_digits};
-
-/// Counters that fall again and again are those of several engines behind one address.
-const MANY_RESETS: u32 = 3;
 
 /// What was read of one page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,9 +102,14 @@ impl Evidence {
     ) -> Self {
         let readings = &seen.engine.readings;
         let why_not = seen.engine.absent.as_deref();
-        let parts = TtftParts::of(readings, records);
-        let foreign = Foreign::of(readings, Sent::of(records, besides), why_not);
-        let cache = Cache::of(readings, records, shared, why_not);
+        let doubt = Doubt::of(readings, records);
+        let parts = match &doubt {
+            Some(Doubt::NotOurs(why)) => Err(why.clone()),
+            _ => TtftParts::of(readings, records),
+        };
+        let sent = Sent::of(records, besides);
+        let foreign = Foreign::of(readings, sent, why_not, doubt.as_ref());
+        let cache = Cache::of(readings, records, shared, why_not, doubt.as_ref());
         let energy = energy(&seen.gpu.readings);
         let joules_per_output_token = energy.and_then(|joules| per_token(joules, records));
         let mut statements = read(&seen.engine, "engine");
@@ -187,16 +190,6 @@ fn read(look: &Look, what: &str) -> Vec<String> {
     statements
 }
 
-fn resets(readings: &Readings) -> u32 {
-    let counters = [
-        Quantity::Finished,
-        Quantity::OutputTokens,
-        Quantity::PromptTokens,
-    ];
-    let resets = counters.map(|it| readings.counter(it, Whose::Ours).resets);
-    resets.into_iter().max().unwrap_or(0)
-}
-
 fn figure(name: &str, value: String) -> Figure {
     Figure {
         name: name.to_owned(),
@@ -210,10 +203,15 @@ fn engine_figures(readings: &Readings) -> Vec<Figure> {
         let told = readings.gauge(quantity, Whose::Ours).into_iter().flatten();
         told.reduce(f64::max)
     };
-    let grown = |quantity| readings.counter(quantity, Whose::Ours).grown(from, to);
+    // Differences between pages of several engines are nobody's.
+    let in_turn = MANY_RESETS <= resets(readings);
+    let grown = |quantity| {
+        let growth = readings.counter(quantity, Whose::Ours);
+        growth.grown(from, to).filter(|_| !in_turn)
+    };
     let share = |part, whole| {
         let (part, whole) = (grown(part)?, grown(whole).filter(|all| 0.0 < *all)?);
-        let share = three_digits(100.0 * part / whole);
+        let share = three_digits((100.0 * part / whole).min(100.0));
         Some(format!("{share} % of {whole:.0} tokens"))
     };
     let count = |number: f64| format!("{number:.0}");
@@ -247,7 +245,8 @@ fn engine_figures(readings: &Readings) -> Vec<Figure> {
         ("Tokens a step", Quantity::IterationTokens),
     ];
     let spread = spread.into_iter().filter_map(|(name, quantity)| {
-        let came = readings.histogram(quantity, Whose::Ours).came(from, to)?;
+        let came = readings.histogram(quantity, Whose::Ours).came(from, to);
+        let came = came.filter(|_| !in_turn)?;
         let is_time = quantity != Quantity::IterationTokens;
         Some(figure(name, percentile_words(percentiles(&came)?, is_time)))
     });

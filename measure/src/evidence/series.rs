@@ -112,7 +112,7 @@ impl Drawing<'_> {
 
     fn seconds(&self, from: usize, to: usize) -> f64 {
         let at = |look: usize| self.readings.readings.get(look).map_or(0, |it| it.at_ms);
-        (at(to) - at(from)) as f64 / 1e3
+        (at(to) as f64 - at(from) as f64) / 1e3
     }
 
     fn grown(&self, quantity: Quantity) -> Vec<Option<f64>> {

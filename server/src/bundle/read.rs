@@ -27,6 +27,8 @@ use crate::studio::views::Ceilings;
 
 /// No time of a study is later: the end of the year 9999.
 const LATEST_MS: i64 = 253_402_300_799_999;
+/// No moment of a point is further from its start: a year.
+const LONGEST_MS: i64 = 366 * 24 * 3_600_000;
 /// Longest words that say why something failed, or what was run.
 const LONGEST: usize = 20_000;
 
@@ -210,9 +212,21 @@ fn check_data(unpacked: &Unpacked, point: &Point) -> Result<(), BundleError> {
     decode(&part(unpacked, &scores)?).map_err(|why| BundleError::unreadable(&scores, why))?;
     let name = Kind::Evidence.name(point.ordinal as usize);
     match unpacked.part(&name)? {
-        Some(evidence) => json::<Evidence>(&name, &evidence).map(drop),
+        Some(evidence) => check_moments(&name, &json(&name, &evidence)?),
         None => Ok(()),
     }
+}
+
+/// Moments are those of a point's clock.
+fn check_moments(part: &str, evidence: &Evidence) -> Result<(), BundleError> {
+    for at_ms in evidence.tracks.iter().map(|track| &track.at_ms) {
+        let odd = |at: &&i64| !(-LONGEST_MS..=LONGEST_MS).contains(*at);
+        if let Some(at) = at_ms.iter().find(odd) {
+            let why = format!("{at} ms is no moment of a point");
+            return Err(BundleError::unreadable(part, why));
+        }
+    }
+    Ok(())
 }
 
 /// A part that must be there.
@@ -271,5 +285,36 @@ fn digest(text: &Option<String>) -> Result<Option<String>, BundleError> {
     match text {
         Some(odd) if !is_hex(odd) => Err(wrong(format!("{odd:?} is no SHA-256"))),
         text => Ok(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::evidence::{Seen, Track};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(at_ms: &[i64], says: Option<&str>) {
+        let mut evidence = Evidence::of(&Seen::default(), &[], &[], None);
+        evidence.tracks = vec![Track {
+            at_ms: at_ms.to_vec(),
+            ..Track::default()
+        }];
+        let found = check_moments("evidence.json", &evidence);
+        let why = found.err().map(|why| why.to_string());
+        match (why, says) {
+            (None, None) => {}
+            (Some(why), Some(says)) => assert!(why.contains(says), "{at_ms:?}: {why}"),
+            (why, says) => panic!("{at_ms:?}: {why:?} {says:?}"),
+        }
+    }
+
+    #[test]
+    fn moments_of_evidence_are_those_of_a_point() {
+        check(&[], None);
+        check(&[-9000, 0, 0, 10_800_000], None);
+        check(&[i64::MIN, i64::MAX], Some("no moment of a point"));
+        check(&[0, LONGEST_MS + 1], Some("no moment of a point"));
     }
 }
