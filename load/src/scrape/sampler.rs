@@ -238,7 +238,13 @@ impl Looks {
         }
         self.malformed = self.malformed.max(malformed);
         self.kept.push(&got.text, got.took);
-        self.read.push((got.at, values));
+        // What all others are held against may be as late as its answer: a slow page may have counted the point's first requests.
+        let late = if self.read.is_empty() {
+            got.took / 2
+        } else {
+            Duration::ZERO
+        };
+        self.read.push((got.at + late, values));
         true
     }
 
@@ -303,4 +309,28 @@ pub(crate) fn since(zero: Instant, at: Instant) -> i64 {
     let after = at.saturating_duration_since(zero).as_millis();
     let before = zero.saturating_duration_since(at).as_millis();
     i64::try_from(after).unwrap_or(i64::MAX) - i64::try_from(before).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_first_look_is_as_late_as_its_answer() {
+        let zero = Instant::now();
+        let took = Duration::from_millis(1800);
+        let mut looks = Looks::new("m");
+        // Asked 0.9 s before the clock starts, answered as long after it.
+        for after in [0, 2] {
+            let got = Got {
+                text: "vllm:num_requests_running 1\n".to_owned(),
+                at: zero + Duration::from_secs(after),
+                took,
+            };
+            assert!(looks.take(&got));
+        }
+        let (look, _) = looks.seen(zero);
+        let at_ms: Vec<i64> = look.readings.readings.iter().map(|it| it.at_ms).collect();
+        assert_eq!(at_ms, [900, 2000]);
+    }
 }
