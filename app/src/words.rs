@@ -2,6 +2,7 @@
 //!
 //! Nothing here measures or judges; it says what `measure` found, with its unit, its interval and its doubts.
 
+mod doubt; // what speaks against the answer
 pub mod failures; // failed requests
 #[cfg(feature = "ssr")]
 mod foretold; // what a sweep would take
@@ -11,7 +12,8 @@ mod second; // the verdict that comes second
 pub use foretold::foretold;
 pub use second::by_percentile;
 
-use measure::certificate::Innocence;
+use doubt::{NO_RATE, doubt};
+
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
 use measure::quantile::{Distribution, Estimate};
@@ -242,21 +244,6 @@ fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> Strin
     }
 }
 
-/// Where half of the points or more are not clean, the answer says so itself.
-fn doubt(view: &StudyView) -> Option<String> {
-    let certificates = view.points.iter().filter_map(|it| it.certificate.as_ref());
-    let clean: Vec<bool> = certificates
-        .map(|it| it.innocence == Innocence::Clean)
-        .collect();
-    let doubtful = clean.iter().filter(|clean| !**clean).count();
-    (0 < doubtful && clean.len() <= 2 * doubtful).then(|| {
-        format!(
-            "But {doubtful} of {} may tell of the client or its machine instead.",
-            count(clean.len(), "point")
-        )
-    })
-}
-
 /// What a ceiling says of the promise, as the second half of a sentence.
 fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
     let promise = format!(
@@ -286,9 +273,6 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
         ),
     }
 }
-
-/// What a study says that has no rates.
-const NO_RATE: &str = "A closed loop offers no rate of its own, so there is no ceiling: see its latencies and throughput, or compare its configurations.";
 
 /// Why ramps have no ceiling, with the mend.
 const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
@@ -409,6 +393,7 @@ pub fn small(sentence: &str) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+    use measure::certificate::Innocence;
 
     #[track_caller]
     fn check(change: impl FnOnce(&mut StudyView), expected: &[&str]) {

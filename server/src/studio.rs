@@ -358,13 +358,12 @@ impl Studio for LocalStudio {
     }
 
     async fn delete_slo(&self, _: &Actor, name: String) -> Result<(), StudioError> {
-        let gone = self.store.delete_slo(&name).await.map_err(internal)?;
-        gone.then_some(()).ok_or_else(|| missing("SLO"))
+        self.forget_slo(&name).await
     }
 
     async fn datasets(&self, _: &Actor) -> Result<Vec<DatasetRow>, StudioError> {
-        let data_dir = self.data_dir.clone();
-        let files = tokio::task::spawn_blocking(move || folder::files(&data_dir)).await;
+        let folder = self.data_dir.clone();
+        let files = tokio::task::spawn_blocking(move || folder::files(&folder)).await;
         files.map_err(internal)?.map_err(internal)
     }
 
@@ -392,8 +391,7 @@ impl Studio for LocalStudio {
     }
 
     async fn revoke(&self, _: &Actor, share: Uuid) -> Result<(), StudioError> {
-        let revoked = self.store.revoke_share(share).await.map_err(internal)?;
-        revoked.then_some(()).ok_or_else(|| missing("link"))
+        self.revoke_share(share).await
     }
 
     async fn shared(&self, token: &str) -> Result<StudyView, StudioError> {

@@ -321,7 +321,7 @@ mod tests {
             &html,
             &[
                 "<h3>max-num-seqs &lt;4&gt;</h3>",
-                "At 8 ",
+                "At 8.00 ",
                 "the first level above the ceiling",
                 "<strong>Too little concurrency.</strong> All places are taken",
                 "Cannot be known: load: not told.",

@@ -54,6 +54,12 @@ impl LocalStudio {
         })
     }
 
+    /// Takes a link back.
+    pub(super) async fn revoke_share(&self, share: Uuid) -> Result<(), StudioError> {
+        let revoked = self.store.revoke_share(share).await.map_err(internal)?;
+        revoked.then_some(()).ok_or_else(|| missing("link"))
+    }
+
     /// What a link shows.
     pub(super) async fn shared_view(&self, token: &str) -> Result<StudyView, StudioError> {
         let study = self.shared_study(token).await?;

@@ -24,15 +24,14 @@ const RUSTUP_LIMIT: Duration = Duration::from_secs(90);
 /// leptos puts the parts of views behind one type, so that the code for them is there once; the server is built so as well
 /// (`.cargo/config.toml`), because the two must write and read the same page. Functions are put into their callers only
 /// where that makes the whole smaller: a function used in one place only gets a bonus of 15 000, which this takes back.
-/// What stays apart stays alike, and compresses better.
-const FLAGS: [&str; 3] = [
+/// What stays apart stays alike, and compresses better. Panics name no file and no line: the module has no names
+/// either, and those texts weigh.
+const FLAGS: [&str; 4] = [
     "--cfg",
     "erase_components",
     "-Cllvm-args=-inline-threshold=-14900",
+    "-Zlocation-detail=none",
 ];
-/// Panics of the module name no file and no line: it has no names either, and the texts weigh. Only a compiler that takes
-/// unstable flags can leave them out.
-const NO_PLACES: &str = "-Zlocation-detail=none";
 const NO_WAY: &str = "the browser's part needs a compiler for wasm32; one of three ways mends this: \
     `rustup target add wasm32-unknown-unknown`, or on Debian `apt-get install rustc-web rust-web-src lld`, \
     or any rustc on the path whose target folder holds wasm32-unknown-unknown";
@@ -92,14 +91,12 @@ impl Toolchain {
         for name in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "LD_LIBRARY_PATH"] {
             cargo.env_remove(name);
         }
-        let mut flags = FLAGS.to_vec();
-        if matches!(self, Self::Debian { .. }) {
-            flags.push(NO_PLACES);
-        }
         // Goes before all others, those of configuration files too.
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
+        // Lets a stable compiler take the flags that begin with -Z.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
         if let Self::Debian { rustc, linker } = self {
-            cargo.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
+            cargo.env("RUSTC", rustc);
             cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
             cargo.args([
                 "-Zbuild-std=std,panic_abort",
@@ -192,6 +189,5 @@ mod tests {
         assert!(cargo.get_envs().any(|(name, value)| {
             name == "CARGO_ENCODED_RUSTFLAGS" && value.is_some_and(|flags| !flags.is_empty())
         }));
-        assert!(!cargo.get_envs().any(|(name, _)| name == "RUSTC_BOOTSTRAP"));
     }
 }
