@@ -358,7 +358,8 @@ impl Studio for LocalStudio {
     }
 
     async fn delete_slo(&self, _: &Actor, name: String) -> Result<(), StudioError> {
-        self.forget_slo(&name).await
+        let gone = self.store.delete_slo(&name).await.map_err(internal)?;
+        gone.then_some(()).ok_or_else(|| missing("SLO"))
     }
 
     async fn datasets(&self, _: &Actor) -> Result<Vec<DatasetRow>, StudioError> {

@@ -92,6 +92,9 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         "engine" => Some(shown(value, " .-_+")),
         // Made of the studio's own words.
         "connection" => Some(shown(value, " ,/.")),
+        "dialect" => Some(shown(value, "._")),
+        // A digest.
+        "launch" => Some(shown(value, "")),
         // A person may have typed where it came from.
         "version" => Some(shown(value, " .-_+(),")),
         "context length"
