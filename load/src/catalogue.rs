@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use measure::knobs::{KnobError, KnobSpec, KnobValue, simulator_knobs};
 use serde::{Deserialize, Serialize};
 
+use crate::launch::Flag;
 pub use render::Flags;
 
 /// The settings of one engine.
@@ -84,6 +85,9 @@ pub struct Knob {
     /// The engine's version that first had it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// Its other names, with their dashes, as commands may hold them: `-np`.
+    #[serde(default, skip_serializing)]
+    pub aliases: Vec<String>,
     /// The environment variable that it is, where it is no flag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<String>,
@@ -168,6 +172,7 @@ impl From<KnobSpec> for Knob {
             default: Some(spec.default.to_string()),
             about: spec.about.to_owned(),
             since: None,
+            aliases: Vec::new(),
             env: None,
             switch: None,
         }
@@ -178,6 +183,24 @@ impl Catalogue {
     /// The setting of a name.
     pub fn knob(&self, name: &str) -> Option<&Knob> {
         self.knobs.iter().find(|knob| knob.name == name)
+    }
+
+    /// A setting as commands write it, whether it is known or not.
+    pub fn flag<'a>(&'a self, name: &'a str) -> Flag<'a> {
+        let knob = self.knob(name);
+        Flag {
+            name,
+            aliases: knob.map_or(&[][..], |it| &it.aliases[..]),
+            pair: self.pair.as_deref(),
+        }
+    }
+
+    /// The setting that a name is another spelling of.
+    fn spelled(&self, name: &str) -> Option<&Knob> {
+        let name = name.replace('_', "-");
+        let is_so = |it: &str| it.trim_start_matches('-').replace('_', "-") == name;
+        let mut knobs = self.knobs.iter();
+        knobs.find(|knob| is_so(&knob.name) || knob.aliases.iter().any(|it| is_so(it)))
     }
 
     fn unknown(&self, name: &str) -> KnobError {
@@ -204,6 +227,17 @@ mod tests {
             let all = names.len();
             names.dedup();
             assert!(0 < all && names.len() == all, "{}", catalogue.engine);
+            let mut aliases: Vec<&String> =
+                catalogue.knobs.iter().flat_map(|it| &it.aliases).collect();
+            let all = aliases.len();
+            aliases.sort_unstable();
+            aliases.dedup();
+            let is_flag =
+                |it: &&String| it.starts_with('-') && !names.contains(&it.trim_start_matches("--"));
+            assert!(
+                aliases.len() == all && aliases.iter().all(is_flag),
+                "{aliases:?}"
+            );
             for knob in &catalogue.knobs {
                 knob.check_itself(&catalogue.engine);
             }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::engine::EngineError;
 use crate::probe::TrialError;
 
-pub use command::{Filling, Program, Template, TemplateError};
+pub use command::{Filling, Flag, Program, Template, TemplateError};
 pub use exit::Exit;
 pub use log::Log;
 pub use process::{Launch, Managed, Stopped};

@@ -73,6 +73,9 @@ pub const ACCEPTED: &str = "accepted";
 /// What a person may accept so.
 const WEIGHTS: &str = "quantization";
 
+/// The fact that says how the studio starts an engine, as a digest: two engines are started differently.
+pub const LAUNCH: &str = "launch";
+
 /// What every benchmark must tell of its engine beside its knobs, known or not.
 pub const MUST_BE_TOLD: [&str; 5] = ["engine", "hardware", "model", "quantization", "version"];
 
@@ -131,8 +134,8 @@ pub enum Comparability {
     },
 }
 
-/// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling and
-/// whatever only one of the engines tells, knobs foremost, and with its `quantization` where a person accepted that;
+/// What differs between two configurations. `engine` alone may differ together with its `version`, `model` spelling,
+/// `launch` and whatever only one of the engines tells, knobs foremost, and with its `quantization` where a person accepted that;
 /// otherwise one difference is the limit. What is unknown on both sides is taken to be equal.
 pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
     let mut beside = Vec::new();
@@ -192,11 +195,11 @@ impl Differing {
         known(&self.baseline).is_none() || known(&self.candidate).is_none()
     }
 
-    /// Two engines have versions and model names of their own, knobs that the other does not know, and tell of other
+    /// Two engines have versions, model names and commands of their own, knobs that the other does not know, and tell of other
     /// matters. Machine and weights must be known of both all the same.
     fn comes_with_the_engine(&self) -> bool {
         match self.name.as_str() {
-            "engine" | "version" | "model" => true,
+            "engine" | "version" | "model" | LAUNCH => true,
             "hardware" | WEIGHTS => false,
             _ => self.is_one_sided(),
         }

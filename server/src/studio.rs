@@ -163,6 +163,8 @@ impl Studio for LocalStudio {
         let mut view = self.model(id).await?.view();
         if let Some((state, problem)) = self.supervisor.unstored_end(id) {
             (view.state, view.problem, view.remaining_ms) = (state, Some(problem), None);
+        } else if view.state == StudyState::Queued {
+            view.problem = self.supervisor.stuck().or(view.problem);
         }
         Ok(view)
     }

@@ -16,6 +16,7 @@ mod prompts; // what a point sends
 mod run; // one study, from its claim to its end
 mod search; // the next point of an adaptive sweep
 mod site; // the engine of one configuration, ready to be measured
+mod stuck; // a queue that cannot be worked on
 mod worth; // is it worth going on
 
 use std::collections::HashMap;
@@ -28,7 +29,7 @@ use app::studio::{LiveEvent, StudyState};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::{error, info, warn};
+use tracing::{info, warn};
 use url::Url;
 use uuid::Uuid;
 
@@ -38,7 +39,9 @@ use crate::store::{Store, StoreError, now_ms};
 use crate::studio::views::Model;
 use control::{Control, Why};
 use ending::Ending;
+use stuck::Stuck;
 
+pub(crate) use facts::DIALECT;
 pub(crate) use managed::DIED;
 pub(crate) use prompts::plan_first_point;
 
@@ -79,6 +82,7 @@ pub struct Supervisor {
     wake: Notify,
     running: Mutex<HashMap<Uuid, Arc<Control>>>,
     tasks: TaskTracker,
+    stuck: Stuck,
     /// Cancelled when the server ends: no study is begun any more.
     closing: CancellationToken,
 }
@@ -90,6 +94,7 @@ impl Supervisor {
             wake: Notify::new(),
             running: Mutex::default(),
             tasks: TaskTracker::new(),
+            stuck: Stuck::default(),
             closing: CancellationToken::new(),
         })
     }
@@ -122,6 +127,11 @@ impl Supervisor {
     /// How a study here ended, and why, as long as that cannot be stored.
     pub(crate) fn unstored_end(&self, study: Uuid) -> Option<(StudyState, String)> {
         self.controls().get(&study)?.unstored()
+    }
+
+    /// Why no study is begun, as long as none can be.
+    pub(crate) fn stuck(&self) -> Option<String> {
+        self.stuck.problem()
     }
 
     /// A person restarted the engine that a study here waits for.
@@ -157,12 +167,7 @@ impl Supervisor {
 
     async fn work(self: Arc<Self>) {
         while !self.closing.is_cancelled() {
-            if let Err(cause) = self.look().await {
-                error!(
-                    cause = &cause as &dyn std::error::Error,
-                    "cannot look at the queue"
-                );
-            }
+            self.look_and_tell().await;
             tokio::select! {
                 () = self.closing.cancelled() => {}
                 () = self.wake.notified() => {}

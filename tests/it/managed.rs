@@ -94,6 +94,12 @@ async fn each_configuration_gets_its_engine_with_its_knobs() -> anyhow::Result<(
     for (index, seqs) in [(0, "2"), (1, "64")] {
         let facts = &done["configurations"][index]["facts"];
         assert_eq!(facts["knob:max-num-seqs"]["value"], seqs);
+        assert_eq!(facts["dialect"]["value"], "openai.chat");
+        let launch = &done["configurations"][0]["facts"]["launch"];
+        assert!(
+            facts["launch"] == *launch && launch["source"] == "engine",
+            "{facts}"
+        );
         assert_eq!(
             facts["hardware"],
             serde_json::json!({"value": "none: simulated", "source": "engine"})

@@ -37,6 +37,12 @@ impl Catalogue {
                     self.write(knob, value, &mut flags);
                 }
                 None if free => {
+                    if let Some(knob) = self.spelled(name) {
+                        return Err(refused(format!(
+                            "{name} is another spelling of {}; write it so",
+                            knob.name
+                        )));
+                    }
                     check_free(name, value).map_err(refused)?;
                     flags.unknown.push(name.clone());
                     self.write_flag(name, value, SwitchStyle::Negatable, &mut flags.args);
@@ -132,6 +138,27 @@ mod tests {
             flags.map(|it| it.args),
             Ok(args.iter().map(|it| (*it).to_owned()).collect())
         );
+    }
+
+    #[test]
+    fn a_free_flag_is_no_other_spelling_of_one_that_is_known() {
+        for (engine, name, known) in [
+            ("vllm", "max_num_seqs", "max-num-seqs"),
+            ("vllm", "tp", "tensor-parallel-size"),
+            ("sglang", "tp-size", "tp"),
+            ("llamacpp", "np", "parallel"),
+            ("tensorrt-llm", "max-batch-size", "max_batch_size"),
+        ] {
+            let rendered = catalogue(engine)
+                .expect(engine)
+                .render(&knobs(&[(name, "4")]), true);
+            let refused = rendered.expect_err(name);
+            assert!(
+                refused.message.contains(&format!("spelling of {known};")),
+                "{}",
+                refused.message
+            );
+        }
     }
 
     #[test]

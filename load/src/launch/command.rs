@@ -26,6 +26,57 @@ pub struct Program {
     pub stop: Vec<String>,
 }
 
+/// A knob as commands write it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag<'a> {
+    /// The flag without its dashes.
+    pub name: &'a str,
+    /// Its other names, each with its dashes: `-np`.
+    pub aliases: &'a [String],
+    /// The flag that takes every knob, `--knob name=value`, where the engine has one.
+    pub pair: Option<&'a str>,
+}
+
+impl Flag<'_> {
+    /// Whether a word sets it, after the one before it.
+    fn is_set_by(self, before: &str, word: &str) -> bool {
+        let named = self.pair.and_then(|pair| match word.strip_prefix(pair) {
+            Some(rest) => rest.strip_prefix('='),
+            None => (before == pair).then_some(word),
+        });
+        if let Some(named) = named {
+            return one_spelling(first(named)) == one_spelling(self.name);
+        }
+        let flag = first(word);
+        self.aliases.iter().any(|alias| is_alias(flag, alias))
+            || flag.strip_prefix("--").is_some_and(|long| {
+                let (long, name) = (one_spelling(long), one_spelling(self.name));
+                long == name || long.strip_prefix("no-") == Some(name.as_str())
+            })
+    }
+}
+
+/// A word up to its value.
+fn first(word: &str) -> &str {
+    word.split('=').next().unwrap_or(word)
+}
+
+/// Engines take `_` for `-` in the names of their flags.
+fn one_spelling(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Whether a word is another name of a flag. A single letter may have its number with it: `-O3`.
+fn is_alias(word: &str, alias: &str) -> bool {
+    if alias.starts_with("--") {
+        return one_spelling(word) == one_spelling(alias);
+    }
+    let rest = word.strip_prefix(alias);
+    rest.is_some_and(|rest| {
+        rest.is_empty() || alias.len() == 2 && rest.bytes().all(|it| it.is_ascii_digit())
+    })
+}
+
 /// What is filled into a template.
 #[derive(Clone, Copy, Debug)]
 pub struct Filling<'a> {
@@ -128,11 +179,13 @@ impl Template {
         })
     }
 
-    /// Whether the command itself sets this flag.
-    pub fn sets(&self, flag: &str) -> bool {
-        self.command
-            .iter()
-            .any(|word| word.split('=').next() == Some(flag))
+    /// Where the command itself sets a knob: the word that does, in whichever spelling.
+    pub fn sets(&self, knob: Flag<'_>) -> Option<&str> {
+        let mut before = "";
+        self.command.iter().map(String::as_str).find(|word| {
+            let flag = std::mem::replace(&mut before, *word);
+            knob.is_set_by(flag, word)
+        })
     }
 
     fn program_name(&self) -> Option<&str> {
@@ -271,6 +324,51 @@ mod tests {
             assert_eq!(template(command).check(), Err(expected));
         }
         assert_eq!(template(&["bash", "start.sh", "-c"]).check(), Ok(()));
+    }
+
+    #[test]
+    fn a_knob_is_found_in_every_spelling() {
+        let aliases = ["-O".to_owned(), "-tp".to_owned(), "--tp-size".to_owned()];
+        let flag = Flag {
+            name: "max-num-seqs",
+            aliases: &aliases,
+            pair: None,
+        };
+        for word in [
+            "--max-num-seqs",
+            "--max-num-seqs=4",
+            "--max_num_seqs",
+            "--max_num-seqs=4",
+            "--no-max-num-seqs",
+            "-tp",
+            "-tp=4",
+            "--tp_size",
+            "-O3",
+        ] {
+            assert_eq!(template(&["e", word, "4"]).sets(flag), Some(word));
+        }
+        for word in [
+            "--max-num-seqs-more",
+            "max-num-seqs",
+            "-t",
+            "-tpx",
+            "-Ox",
+            "--O",
+        ] {
+            assert_eq!(template(&["e", word, "4"]).sets(flag), None, "{word}");
+        }
+        let pair = Flag {
+            pair: Some("--knob"),
+            ..flag
+        };
+        for command in [
+            &["e", "--knob", "max_num_seqs=4"][..],
+            &["e", "--knob=max-num-seqs=4"],
+        ] {
+            assert_eq!(template(command).sets(pair), command.last().copied());
+        }
+        assert_eq!(template(&["e", "--knob", "max-num=4"]).sets(pair), None);
+        assert_eq!(template(&["e", "max-num-seqs=4"]).sets(pair), None);
     }
 
     #[test]

@@ -67,13 +67,12 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The command for people, an argument a line, without secrets.
-    pub fn shown_command(&self) -> String {
-        let mut shown = self.program.argv.join("\n");
+    /// A text for people without the values that must not stand in the log.
+    pub fn without_secrets(&self, mut text: String) -> String {
         for secret in self.secrets.iter().filter(|it| 4 <= it.len()) {
-            shown = shown.replace(secret.as_str(), "[secret]");
+            text = text.replace(secret.as_str(), "[secret]");
         }
-        shown
+        text
     }
 }
 

@@ -13,7 +13,7 @@ use crate::probe::Asker;
 
 /// An engine that starts is asked so often whether it is well.
 const LOOK: Duration = Duration::from_millis(100);
-/// One such question may take so long.
+/// One such question may take so long, and never much longer than the start has left.
 const ANSWER: Duration = Duration::from_secs(10);
 /// Whether something listens is known after so long.
 const KNOCK: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ async fn until_ready(launch: &Launch) -> Result<(), LaunchError> {
     let until = Instant::now() + launch.limit;
     let asker = Asker::made(&launch.endpoint, launch.wire.clone(), ANSWER).await;
     let asker = asker.map_err(LaunchError::Endpoint)?;
-    while !asker.is_well(&launch.health, ANSWER).await {
+    while !asker.is_well(&launch.health, left(until).min(ANSWER)).await {
         if until < Instant::now() {
             return Err(LaunchError::Silent {
                 path: launch.health.clone(),
@@ -79,11 +79,11 @@ async fn until_ready(launch: &Launch) -> Result<(), LaunchError> {
 /// Asks for a few tokens until some come.
 async fn first_token(launch: &Launch, until: Instant) -> Result<(), LaunchError> {
     loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let given =
-            crate::probe::gives_token(&launch.endpoint, launch.wire.clone(), left.max(ANSWER))
-                .await;
-        match given {
+        let left = left(until);
+        let asked = crate::probe::gives_token(&launch.endpoint, launch.wire.clone(), left);
+        // It asks more than once where fields are refused: all of that within what is left.
+        let given = tokio::time::timeout(left, asked).await;
+        match given.unwrap_or(Ok(false)) {
             Ok(true) => return Ok(()),
             Ok(false) if Instant::now() < until => tokio::time::sleep(LOOK).await,
             Ok(false) => {
@@ -99,9 +99,77 @@ async fn first_token(launch: &Launch, until: Instant) -> Result<(), LaunchError>
     }
 }
 
+/// What is left of a start, a moment at least.
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now()).max(LOOK)
+}
+
 /// A port of this machine that nothing listens on now.
 pub fn free_port() -> Result<u16, LaunchError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LaunchError::NoPort)?;
     let address = listener.local_addr().map_err(LaunchError::NoPort)?;
     Ok(address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use measure::study::{Api, Endpoint};
+
+    use super::super::Program;
+    use super::*;
+    use crate::engine::Wire;
+
+    /// An engine that says it is well where `is_well`, and never answers anything else.
+    fn silent(is_well: bool) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        std::thread::spawn(move || {
+            let mut held = Vec::new();
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let mut asked = [0; 4];
+                let _ = stream.read(&mut asked);
+                if is_well && asked.starts_with(b"GET") {
+                    let well = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                    let _ = stream.write_all(well);
+                    let _ = stream.shutdown(std::net::Shutdown::Write);
+                }
+                held.push(stream);
+            }
+        });
+        format!("http://{address}")
+    }
+
+    /// How a start of one second ends there, asked for at most half of what one question may take.
+    async fn ended(url: String) -> LaunchError {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let launch = Launch {
+            program: Program::default(),
+            pass_env: Vec::new(),
+            cwd: None,
+            endpoint: Endpoint::new(url, Api::OpenAiChat, "m"),
+            wire: Wire::default(),
+            health: "/health".into(),
+            limit: Duration::from_secs(1),
+            grace: Duration::from_secs(1),
+            secrets: Vec::new(),
+            guard: None,
+        };
+        let ready = tokio::time::timeout(ANSWER / 2, until_ready(&launch)).await;
+        let ended = ready.expect("within its limit, not that of a question");
+        ended.expect_err("no token")
+    }
+
+    #[tokio::test]
+    async fn a_start_is_waited_for_as_long_as_it_may_take_and_no_longer() {
+        let no_token = ended(silent(true)).await;
+        assert!(
+            matches!(no_token, LaunchError::NoToken { .. }),
+            "{no_token:?}"
+        );
+        let hangs = ended(silent(false)).await;
+        assert!(matches!(hangs, LaunchError::Silent { .. }), "{hangs:?}");
+    }
 }

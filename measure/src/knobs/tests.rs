@@ -104,6 +104,21 @@ fn an_engine_brings_its_version_model_name_and_own_knobs() {
 }
 
 #[test]
+fn another_launch_is_a_difference_that_comes_with_another_engine_alone() {
+    let started = with(&[("launch", "0a1b")]);
+    let otherwise = with(&[("launch", "2c3d")]);
+    check(&started, &otherwise, Some(&["launch"]));
+    let turned = with(&[("launch", "2c3d"), ("knob:max-num-seqs", "4")]);
+    check(&started, &turned, Some(&["knob:max-num-seqs", "launch"]));
+    // Known of one alone it may differ.
+    check(&BASE, &started, Some(&["launch"]));
+    assert!(!one_variable(&BASE, &started));
+    let other = with(&[("launch", "2c3d"), ("engine", "SGLang")]);
+    check(&started, &other, Some(&["engine"]));
+    assert!(one_variable(&started, &other));
+}
+
+#[test]
 fn an_engine_and_a_knob_of_both_are_confounded() {
     check(
         &BASE,

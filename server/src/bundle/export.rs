@@ -13,6 +13,7 @@ use super::manifest::{FORMAT, Figures, Kind, Manifest, Scope, VERSION};
 use super::rows::{self, raw};
 use super::spool::{Spool, SpoolError};
 use super::{ENDING, pack, plain};
+use crate::registry::sheet::shown_lines;
 use crate::store::{
     ConfigurationText, PointData, PointText, StartText, Store, StoreError, StudyText, now_ms,
 };
@@ -92,6 +93,9 @@ pub async fn export(
 ) -> Result<Packed, ExportError> {
     let mut texts = Texts::load(store, study).await?;
     plain::leave_out_keys(&mut texts.study)?;
+    for start in &mut texts.starts {
+        start.command = shown_lines(&start.command).join("\n");
+    }
     let removed = match scope {
         Scope::Shown => Some(plain::leave_out(&mut texts)?),
         Scope::Everything => None,

@@ -67,7 +67,10 @@ fn checked(catalogue: &Catalogue) -> String {
 /// Those that the command does not set itself. What the template sets is the default here.
 fn turnable(template: &LaunchTemplate) -> Vec<KnobRow> {
     let all = template.catalogue.knobs.iter();
-    let free = all.filter(|it| !template.template.sets(&format!("--{}", it.name)));
+    let free = all.filter(|it| {
+        let flag = template.catalogue.flag(&it.name);
+        template.template.sets(flag).is_none()
+    });
     let row = |it: &Knob| {
         let base = template.base_knobs.get(&it.name);
         KnobRow {
@@ -99,31 +102,51 @@ fn knob(knob: &Knob) -> KnobRow {
 }
 
 /// A command without what might be a key: the value of a flag or of a variable that is called so.
-fn shown(command: &[String]) -> Vec<String> {
-    let mut follows = false;
-    let word = |word: &String| {
-        let hidden = std::mem::replace(&mut follows, false);
-        if hidden && !word.starts_with('-') {
-            return HIDDEN.to_owned();
-        }
-        match word.split_once('=') {
-            Some((name, _)) if is_key(name) => format!("{name}={HIDDEN}"),
-            Some(_) => word.clone(),
-            None => {
-                follows = word.starts_with('-') && is_key(word);
-                word.clone()
-            }
-        }
-    };
-    command.iter().map(word).collect()
+pub(crate) fn shown(command: &[String]) -> Vec<String> {
+    without_keys(command).map(|(word, _)| word).collect()
 }
 
-/// Whether what is called so is a key. `--tokenizer` is none.
-fn is_key(name: &str) -> bool {
+/// [`shown`] of a command that is stored, an argument a line: earlier releases stored keys as well.
+pub(crate) fn shown_lines(command: &str) -> Vec<String> {
+    shown(&command.split('\n').map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// What [`shown`] takes out of a command.
+pub(super) fn keys(command: &[String]) -> impl Iterator<Item = String> {
+    without_keys(command).filter_map(|(_, key)| key.map(str::to_owned))
+}
+
+/// A command's words as they are shown, each with the key that was taken out of it.
+fn without_keys(command: &[String]) -> impl Iterator<Item = (String, Option<&str>)> {
+    let mut flag: Option<&str> = None;
+    command.iter().map(move |word| {
+        let before = flag.take();
+        if !word.starts_with('-') && before.is_some_and(|name| is_key(name, word)) {
+            return (HIDDEN.to_owned(), Some(word.as_str()));
+        }
+        match word.split_once('=') {
+            Some((name, value)) if is_key(name, value) => {
+                return (format!("{name}={HIDDEN}"), Some(value));
+            }
+            Some(_) => {}
+            None => flag = word.starts_with('-').then_some(word.as_str()),
+        }
+        (word.clone(), None)
+    })
+}
+
+/// Whether a value of what is called so is a key. `--tokenizer` is none, nor is what counts or limits tokens.
+pub(super) fn is_key(name: &str, value: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let words = name.split(|it: char| !it.is_ascii_alphanumeric());
-    let mut words = words.map(|it| it.trim_end_matches('s'));
-    words.any(|it| matches!(it, "key" | "token" | "secret" | "password" | "auth"))
+    let mut words = name.split(|it: char| !it.is_ascii_alphanumeric());
+    words.any(|it| match it {
+        "token" => value.parse::<u32>().is_err(),
+        "tokens" => false,
+        it => matches!(
+            it.trim_end_matches('s'),
+            "key" | "secret" | "password" | "auth"
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -154,11 +177,15 @@ mod tests {
             "x",
             "--tokenizer",
             "m",
-            "--max-num-batched-tokens=4",
+            "--max-num-batched-tokens=4096",
+            "--max-total-tokens",
+            "auto",
+            "--long-prefill-token-threshold",
+            "512",
             "--token",
             "--port",
         ];
-        check(&plain[..3], &plain[..3]);
+        check(&plain, &plain);
         check(&["--token", "--port", "1"], &["--token", "--port", "1"]);
     }
 

@@ -1,5 +1,6 @@
 //! How an engine of `studio.toml` is started with the knobs of a configuration.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,9 +9,15 @@ use load::launch::{Filling, Launch, LaunchError, Program, Template};
 use measure::knobs::{KnobError, Knobs};
 use measure::study::Endpoint;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
+use super::sheet;
 use crate::reach::{self, ReachError};
+use crate::studio::dataset::hexadecimal;
 use crate::studio::engines::sentence;
+
+/// Bytes of a digest that tell two launches apart.
+const DIGEST: usize = 6;
 
 /// The command of an engine and what belongs to it.
 #[derive(Clone, Debug)]
@@ -87,14 +94,14 @@ impl LaunchTemplate {
     /// Checks a configuration's knobs; the arguments that they become.
     pub fn flags(&self, given: &Knobs) -> Result<Flags, KnobError> {
         let knobs = self.knobs(given);
-        if let Some(name) = knobs
+        let set = knobs
             .keys()
-            .find(|name| self.template.sets(&format!("--{name}")))
-        {
+            .find_map(|name| Some((name, self.template.sets(self.catalogue.flag(name))?)));
+        if let Some((name, word)) = set {
             return Err(KnobError {
                 knob: Some(name.clone()),
                 message: format!(
-                    "{name} is set by the engine's launch template itself; move it from its command to its base_knobs, where configurations can change it"
+                    "{name} is set by the engine's launch template itself ({word}); move it from its command to its base_knobs, where configurations can change it"
                 ),
             });
         }
@@ -144,8 +151,31 @@ impl LaunchTemplate {
         self.template.fill(&filling).map_err(PlanError::Template)
     }
 
-    /// Values that must not stand in a log: keys that the engine gets.
-    fn secrets(&self, endpoint: &Endpoint) -> Vec<String> {
+    /// What makes a start another one, as a short digest: the command and how it is ended before anything is filled in,
+    /// its variables, its directory. Keys are left out, and base knobs, which are facts of their own.
+    pub(crate) fn digest(&self) -> String {
+        self.digest_where(|name| std::env::var(name).ok())
+    }
+
+    pub(super) fn digest_where(&self, own: impl Fn(&str) -> Option<String>) -> String {
+        let Template { command, stop, env } = &self.template;
+        let passed = self.pass_env.iter().map(|name| (name.as_str(), own(name)));
+        let given = env
+            .iter()
+            .map(|(name, value)| (name.as_str(), Some(value.clone())));
+        let variables: BTreeMap<&str, Option<String>> = passed
+            .chain(given)
+            .map(|(name, value)| (name, value.filter(|value| !sheet::is_key(name, value))))
+            .collect();
+        let cwd = self.cwd.as_ref().map(|path| path.to_string_lossy());
+        let all = (sheet::shown(command), sheet::shown(stop), variables, cwd);
+        let digest = Sha256::digest(serde_json::to_vec(&all).unwrap_or_default());
+        hexadecimal(&digest[..DIGEST])
+    }
+
+    /// Values that must not stand in a log: keys that the engine gets, in variables or in its command. Longer ones first,
+    /// so that one within another leaves nothing of that.
+    pub(super) fn secrets(&self, endpoint: &Endpoint) -> Vec<String> {
         let is_secret = |name: &&String| {
             let name = name.to_ascii_uppercase();
             ["KEY", "TOKEN", "SECRET", "PASSWORD"]
@@ -157,7 +187,12 @@ impl LaunchTemplate {
             .filter(is_secret)
             .filter_map(|name| std::env::var(name).ok());
         let given = self.template.env.iter().filter(|(name, _)| is_secret(name));
-        own.chain(given.map(|(_, value)| value.clone())).collect()
+        let given = given.map(|(_, value)| value.clone());
+        let Template { command, stop, .. } = &self.template;
+        let written = sheet::keys(command).chain(sheet::keys(stop));
+        let mut all: Vec<String> = own.chain(given).chain(written).collect();
+        all.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        all
     }
 }
 

@@ -221,6 +221,14 @@ impl Store {
         Ok(0 < changing!(self, sqlx::query(SQL).bind(study)))
     }
 
+    /// Studies that wait in the queue, oldest first.
+    pub async fn queued(&self) -> Result<Vec<Uuid>, StoreError> {
+        const SQL: &str = "SELECT id FROM studies WHERE state = 'queued' AND deleted_ms IS NULL ORDER BY queued_ms";
+        Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
+            .fetch_all(pool)
+            .await?))
+    }
+
     /// Studies that can be resumed because the server went away, oldest first.
     pub async fn interrupted(&self) -> Result<Vec<Uuid>, StoreError> {
         const SQL: &str = "SELECT id FROM studies WHERE state = 'interrupted' AND deleted_ms IS NULL ORDER BY queued_ms";

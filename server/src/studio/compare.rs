@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 mod noise; // what earlier runs differ by
 mod pairs; // each candidate against the baseline
+mod reached; // where an engine was asked, and how
 mod said; // what was found, in words
 
 use super::asked::{asked, cache};
@@ -19,6 +20,7 @@ use super::history::{Known, of_side};
 use super::views::{Model, ceilings, point_view};
 use super::{internal, invalid, missing};
 use crate::store::Store;
+use crate::supervisor::DIALECT;
 
 /// Configurations on one page at most.
 const MOST: usize = 8;
@@ -180,6 +182,9 @@ impl Side {
     /// Everything that could make its curve differ: what is known of the engine, and what the study asked of it.
     fn facts(&self) -> Facts {
         let mut facts = self.view.configuration.facts.clone();
+        if let Some(dialect) = reached::dialect(&self.spec, &self.view.configuration.spec) {
+            facts.entry(DIALECT.to_owned()).or_insert(dialect);
+        }
         facts.extend(asked(&self.spec));
         facts
     }
@@ -193,5 +198,14 @@ fn comparability_of(baseline: &Side, candidate: &Side) -> Comparability {
         one.extend([cache(cold_one)]);
         other.extend([cache(cold_other)]);
     }
-    comparability(&one, &other)
+    let found = comparability(&one, &other);
+    let places = [baseline, candidate].map(|side| {
+        let ComparedConfiguration {
+            study,
+            configuration,
+            ..
+        } = &side.view;
+        reached::place(*study, &side.spec, &configuration.spec)
+    });
+    reached::doubted(found, [&one, &other], &places)
 }

@@ -7,6 +7,7 @@ use measure::study::{EngineSpec, FieldError, StudySpec, Turn};
 use uuid::Uuid;
 
 use super::{LocalStudio, internal, missing};
+use crate::registry::sheet::shown_lines;
 use crate::store::StoredStart;
 use crate::supervisor::DIED;
 
@@ -132,7 +133,7 @@ fn start_row(start: StoredStart, study_runs: bool) -> StartRow {
     StartRow {
         id: start.id,
         configuration: u32::try_from(start.configuration).unwrap_or_default(),
-        command: start.command.split('\n').map(str::to_owned).collect(),
+        command: shown_lines(&start.command),
         started_ms: start.started_ms,
         startup_ms: start.startup_ms,
         fate,
@@ -172,6 +173,21 @@ mod tests {
         };
         let row = start_row(start, runs);
         assert_eq!((row.fate, row.command.len()), (expected, 2));
+    }
+
+    #[test]
+    fn a_key_that_an_earlier_release_stored_is_not_shown() {
+        let start = StoredStart {
+            id: Uuid::nil(),
+            configuration: 0,
+            command: "vllm\n--api-key\nsk-live\n--port=1".into(),
+            started_ms: 0,
+            startup_ms: None,
+            ended_ms: None,
+            ending: None,
+        };
+        let shown = ["vllm", "--api-key", "[secret]", "--port=1"];
+        assert_eq!(start_row(start, false).command, shown);
     }
 
     #[test]

@@ -94,6 +94,9 @@ fn knob_text(value: &str) -> String {
     KnobValue::from(value.to_lowercase().as_str()).to_string()
 }
 
+/// The fact that says in whose words the engine is asked.
+pub(crate) const DIALECT: &str = "dialect";
+
 /// Everything known of a configuration: what the engine reports, what the studio set, what a person declared.
 pub(super) fn facts(
     spec: &ConfigurationSpec,
@@ -131,6 +134,7 @@ pub(super) fn facts(
     if engine != "unknown" {
         tell("engine", engine, Source::Engine);
     }
+    tell(DIALECT, endpoint.api.name().to_owned(), Source::Engine);
     let connection = endpoint.connection.words();
     if !connection.is_empty() {
         tell("connection", connection, Source::Engine);
@@ -170,22 +174,47 @@ pub(super) fn take_fact(facts: &mut Facts, name: String, fact: Fact) {
     facts.insert(name, fact);
 }
 
-/// In what an engine is no longer the one that finished points were measured on.
+/// In what an engine is no longer the one that finished points were measured on: it tells otherwise, or it tells no more
+/// what it told, or tells now what it did not.
 fn changed(before: &Facts, now: &Facts) -> Option<String> {
-    let settings = before.iter().filter(|(name, _)| !name.starts_with(SEEN));
-    let told = |fact: &Fact| fact.source == Source::Engine;
-    let (name, old, new) = settings.into_iter().find_map(|(name, old)| {
-        let new = now.get(name)?;
-        let differs = told(old) && told(new) && new.value != old.value;
-        differs.then_some((name, &old.value, &new.value))
+    let names = before.keys().chain(now.keys());
+    let mut settings = names.filter(|name| !name.starts_with(SEEN));
+    let (name, old, new) = settings.find_map(|name| {
+        let (old, new) = (told(before, name), told(now, name));
+        let is_change = match (old, new) {
+            (Some(old), Some(new)) => old != new,
+            (Some(_), None) => true,
+            (None, Some(_)) => is_always_told(name),
+            (None, None) => false,
+        };
+        is_change.then_some((name, old, new))
     })?;
+    let words = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
     Some(format!(
-        "The engine changed since its finished points were measured: {name} was {old} and is {new} now. Restart it as it was, or launch a new study."
+        "The engine changed since its finished points were measured: {name} was {} and is {} now. Restart it as it was, or launch a new study.",
+        words(old),
+        match new {
+            None if now.contains_key(name) => "not told by the engine".to_owned(),
+            new => words(new),
+        }
     ))
+}
+
+/// What the engine told of a matter, or the studio set.
+fn told<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
+    let fact = facts.get(name)?;
+    (fact.source == Source::Engine).then_some(fact.value.as_str())
+}
+
+/// Whether an engine that did not tell it is another than one that does. What later releases of the studio ask for is
+/// none of these: a study that began under an earlier one goes on.
+fn is_always_told(name: &str) -> bool {
+    MUST_BE_TOLD.contains(&name) || name.starts_with("knob:")
 }
 
 #[cfg(test)]
 mod tests {
+    use measure::knobs::LAUNCH;
     use measure::study::Api;
 
     use super::*;
@@ -210,9 +239,58 @@ mod tests {
         let before = known(&[("version", "1"), ("model", "m")]);
         assert_eq!(changed(&before, &before), None);
         assert!(
-            changed(&before, &known(&[("version", "2")]))
+            changed(&before, &known(&[("version", "2"), ("model", "m")]))
                 .is_some_and(|text| text.contains("version was 1 and is 2"))
         );
+    }
+
+    #[test]
+    fn an_engine_that_tells_less_or_more_is_another() {
+        let all = known(&[
+            ("engine", "vLLM"),
+            ("version", "1"),
+            ("model", "m"),
+            ("quantization", "fp8"),
+            ("dtype", "bfloat16"),
+            ("knob:max-num-seqs", "4"),
+        ]);
+        assert_eq!(changed(&all, &all.clone()), None);
+        for name in all.keys() {
+            let mut less = all.clone();
+            less.remove(name);
+            let gone = changed(&all, &less).expect(name);
+            assert!(gone.contains(&format!("{name} was ")), "{gone}");
+            assert!(gone.contains("is unknown now"), "{gone}");
+            // Probed again, what must be told and is not stands as unknown, or as a person declared it.
+            for source in [Source::Unknown, Source::Declared] {
+                let mut untold = all.clone();
+                untold.get_mut(name).expect(name).source = source;
+                assert!(changed(&all, &untold).is_some(), "{name}");
+                let is_told_now = changed(&untold, &all).is_some();
+                assert_eq!(is_told_now, name != "dtype", "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_study_that_began_before_a_fact_was_asked_for_goes_on() {
+        let before = known(&[("engine", "vLLM")]);
+        let now = known(&[
+            ("engine", "vLLM"),
+            (LAUNCH, "0a1b"),
+            (DIALECT, "openai.chat"),
+        ]);
+        assert_eq!(changed(&before, &now), None);
+        let otherwise = known(&[
+            ("engine", "vLLM"),
+            (LAUNCH, "2c3d"),
+            (DIALECT, "openai.chat"),
+        ]);
+        let changed = changed(&now, &otherwise).expect("a change");
+        assert!(changed.contains("launch was 0a1b and is 2c3d"), "{changed}");
+        let seen = known(&[("engine", "vLLM"), ("seen:start-up", "1 s")]);
+        assert_eq!(super::changed(&before, &seen), None);
+        assert_eq!(super::changed(&seen, &before), None);
     }
 
     #[test]
@@ -261,6 +339,7 @@ mod tests {
         );
         assert_eq!(facts["engine"].value, "vLLM");
         assert_eq!(facts["connection"].value, "HTTP/2");
+        assert_eq!(facts[DIALECT].value, "openai.chat");
         let declared = |name: &str| (facts[name].value.as_str(), facts[name].source);
         assert_eq!(declared("hardware"), ("1x L4", Source::Declared));
         assert_eq!(declared("version"), ("unknown", Source::Unknown));

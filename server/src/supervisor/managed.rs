@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use load::launch::{Exit, Launch, LaunchError, Managed, NotStarted, start, why};
 use load::{PointError, PointRun};
-use measure::knobs::{Fact, Facts, Knobs, SEEN, Source};
+use measure::knobs::{Fact, Facts, Knobs, LAUNCH, SEEN, Source};
 use measure::request::Outcome;
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, Turn};
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,7 @@ use tracing::warn;
 use uuid::Uuid;
 
 use super::run::{Failure, Halt, Run};
+use crate::registry::sheet::shown;
 use crate::registry::{CacheReset, LaunchTemplate, Registered};
 use crate::store::{EndStart, Store, StoredStart, now_ms};
 use crate::studio::engines::sentence;
@@ -204,7 +205,7 @@ impl Run<'_> {
         let start = StoredStart {
             id,
             configuration: i64::from(configuration),
-            command: launch.shown_command(),
+            command: launch.without_secrets(shown(&launch.program.argv).join("\n")),
             started_ms,
             startup_ms,
             ended_ms: None,
@@ -246,6 +247,7 @@ fn facts(
         let source = Source::Engine;
         facts.insert(name.to_owned(), Fact { value, source });
     };
+    told(LAUNCH, template.digest());
     told(
         &format!("{SEEN}start-up"),
         format!("{:.1} s", engine.startup.as_secs_f64()),

@@ -55,6 +55,43 @@ fn wrong(text: &str, line: usize, mend: &str) {
     assert!(at == line && message.contains(mend), "line {at}: {message}");
 }
 
+#[test]
+fn a_knob_that_the_command_sets_in_another_spelling_cannot_be_turned_either() {
+    let few = [("parallel".to_owned(), KnobValue::Whole(1))].into();
+    for flags in ["\"-np\", \"2\"", "\"-np=2\"", "\"--parallel=2\""] {
+        let text = GOOD
+            .replace("\"--port\"", &format!("{flags}, \"--port\""))
+            .replace("parallel = 4, ", "");
+        let refused = llama(&text).flags(&few).expect_err(flags);
+        assert!(
+            refused.message.contains("base_knobs") && refused.message.contains("(-"),
+            "{}",
+            refused.message
+        );
+    }
+    let vllm = GOOD
+        .replace("llamacpp", "vllm")
+        .replace(
+            "\"-m\"",
+            "\"--max_num_seqs\", \"4\", \"-tp\", \"2\", \"-m\"",
+        )
+        .replace(
+            "base_knobs = { parallel = 4, flash-attn = \"off\", repack = false }",
+            "",
+        );
+    let launch = llama(&vllm);
+    for (name, word) in [
+        ("max-num-seqs", "--max_num_seqs"),
+        ("tensor-parallel-size", "-tp"),
+    ] {
+        let given = [(name.to_owned(), KnobValue::Whole(8))].into();
+        let refused = launch.flags(&given).expect_err(name);
+        assert!(refused.message.contains(word), "{}", refused.message);
+    }
+    let given = [("max-model-len".to_owned(), KnobValue::Whole(8))].into();
+    launch.flags(&given).expect("what the command does not set");
+}
+
 /// What stands in the file, what is written in its place, the line of the mistake, and the mend.
 const MISTAKES: &[(&str, &str, usize, &str)] = &[
     ("hardware =", "hardwear =", 11, "unknown field `hardwear`"),
@@ -149,4 +186,72 @@ fn a_knob_that_the_command_sets_cannot_be_turned() {
         "{}",
         refused.message
     );
+}
+
+#[track_caller]
+fn llama(text: &str) -> LaunchTemplate {
+    let registry = parse(text).expect("a registry");
+    registry.managed("llama").expect("there").1.clone()
+}
+
+#[test]
+fn whatever_makes_a_start_another_one_is_told_apart() {
+    let digest = |text: &str| llama(text).digest();
+    let plain = digest(GOOD);
+    assert_eq!((plain.len(), &plain), (12, &digest(GOOD)));
+    let with = |line: &str| GOOD.replace("start_timeout_s = 30", line);
+    let others = [
+        GOOD.replace("\"-m\"", "\"-t\", \"2\", \"-m\""),
+        GOOD.replace("llama-server", "/opt/other/llama-server"),
+        with("env = { GGML_N = \"1\" }"),
+        with("env = { GGML_N = \"2\" }"),
+        with("cwd = \"/tmp\""),
+        with("stop = [\"true\"]"),
+        with("pass_env = [\"GGML_N\"]"),
+    ];
+    let mut all: Vec<String> = others.iter().map(|text| digest(text)).collect();
+    all.push(plain.clone());
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), others.len() + 1);
+    // How long is waited makes no other engine, and base knobs are facts themselves.
+    assert_eq!(digest(&with("start_timeout_s = 60")), plain);
+    assert_eq!(digest(&GOOD.replace("parallel = 4", "parallel = 2")), plain);
+}
+
+#[test]
+fn a_variable_that_is_passed_on_counts_and_a_key_does_not() {
+    let keyed = |key: &str| {
+        let text = GOOD
+            .replace("\"-m\"", &format!("\"--api-key\", \"{key}\", \"-m\""))
+            .replace(
+                "start_timeout_s = 30",
+                &format!("env = {{ HF_TOKEN = \"{key}\" }}\npass_env = [\"CUDA_VISIBLE_DEVICES\", \"A_KEY\"]"),
+            );
+        llama(&text)
+    };
+    let own = |device: &'static str, key: &'static str| {
+        move |name: &str| match name {
+            "A_KEY" => Some(key.to_owned()),
+            _ => Some(device.to_owned()),
+        }
+    };
+    let one = keyed("sk-live-1").digest_where(own("0", "k1"));
+    assert_eq!(keyed("sk-live-2").digest_where(own("0", "k2")), one);
+    assert_ne!(keyed("sk-live-1").digest_where(own("1", "k1")), one);
+}
+
+#[test]
+fn a_key_in_the_command_is_a_secret_of_its_log() {
+    let text = GOOD.replace(
+        "\"-m\"",
+        "\"--api-key\", \"sk-live\", \"--ssl-key=sk-live-longer\", \"--max-num-batched-tokens\", \"2048\", \"-m\"",
+    );
+    let text = text.replace(
+        "start_timeout_s = 30",
+        "stop = [\"stop\", \"--password\", \"hush-hush\"]",
+    );
+    let secrets = llama(&text).secrets(&Endpoint::new("", Api::default(), "m"));
+    // The longer first: nothing of it is left by the shorter.
+    assert_eq!(secrets, ["sk-live-longer", "hush-hush", "sk-live"]);
 }
