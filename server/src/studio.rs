@@ -120,20 +120,15 @@ impl LocalStudio {
         from: StudyState,
         to: StudyState,
     ) -> Result<bool, StudioError> {
-        let model = self.model(id).await?;
-        let mut moved = model;
+        let mut moved = self.model(id).await?;
         moved.study.state = to;
         let event = LiveEvent::State {
             state: to,
             problem: None,
             remaining_ms: moved.remaining_ms(),
         };
-        let Some(number) = self
-            .store
-            .move_study(id, from, &event)
-            .await
-            .map_err(internal)?
-        else {
+        let number = self.store.move_study(id, from, &event).await;
+        let Some(number) = number.map_err(internal)? else {
             return Ok(false);
         };
         self.live.announce(id, Some(number), event);
