@@ -6,8 +6,8 @@
 mod command; // from a template to arguments
 mod exit; // how a process ended
 pub mod guard; // between the studio and the engine
-mod log; // the last of what an engine said
 mod holder; // who listens where the engine would
+mod log; // the last of what an engine said
 mod orphans; // what a killed guard leaves
 mod process; // a running engine
 mod ready; // from the start to a first token

@@ -32,7 +32,9 @@ impl Exit {
     pub(super) fn to_status(self) -> u8 {
         match self {
             Self::Status(code) => u8::try_from(code).unwrap_or(u8::MAX),
-            Self::Signal(number) | Self::Guard(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+            Self::Signal(number) | Self::Guard(number) => {
+                u8::try_from(128 + number).unwrap_or(u8::MAX)
+            }
             Self::Unknown => u8::MAX,
         }
     }

@@ -211,7 +211,10 @@ mod tests {
         assert_eq!(at(to, &[own]), engine);
         assert_eq!(at(to, &[]), Some(Holder::Other(to.port())));
         // What listens at another address of the port is not in the way.
-        assert_eq!(at(SocketAddr::new([127, 0, 0, 2].into(), to.port()), &[]), None);
+        assert_eq!(
+            at(SocketAddr::new([127, 0, 0, 2].into(), to.port()), &[]),
+            None
+        );
         drop(socket);
         assert_eq!(at(to, &[own]), None);
     }

@@ -93,7 +93,7 @@ impl Log {
             end => end,
         };
         let line = hidden(&text[..end], &self.secrets);
-        self.open = [text[end..].as_bytes(), &later].concat();
+        self.open = [&text.as_bytes()[end..], &later].concat();
         if !line.is_empty() {
             self.keep(line);
         }

@@ -97,7 +97,9 @@ async fn started(launch: &Launch) -> Managed {
 
 fn numbers(path: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(path).expect("written");
-    text.lines().map(|it| it.parse().expect("a number")).collect()
+    text.lines()
+        .map(|it| it.parse().expect("a number"))
+        .collect()
 }
 
 /// Whether the system still knows such a process, running or not waited for.
@@ -168,7 +170,10 @@ async fn nothing_is_left_of_an_engine_whose_guard_is_killed() {
     let mut other = Command::new("sleep").arg("600").spawn().expect("a process");
     let pids = numbers(&folder.path().join("pids"));
     assert_eq!(pids.len(), 4);
-    assert!(pids.iter().all(|pid| engine.pids().contains(pid)), "{pids:?}");
+    assert!(
+        pids.iter().all(|pid| engine.pids().contains(pid)),
+        "{pids:?}"
+    );
     // One of them has neither the mark nor the group: it is known because it was seen.
     let seen = Instant::now();
     while seen.elapsed() < Duration::from_secs(3) {
