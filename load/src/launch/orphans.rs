@@ -201,7 +201,7 @@ mod tests {
     fn only_who_bears_the_mark_is_ended() {
         let mark = new_mark();
         let (mut other, mut unmarked) = (sleeper(Some(&new_mark())), sleeper(None));
-        let marked = sleeper(Some(&mark));
+        let mut marked = sleeper(Some(&mark));
         // Its environment is the parent's until it has become the program.
         let is_sleep = || std::fs::read(format!("/proc/{}/comm", marked.id()));
         while is_sleep().expect("a process") != b"sleep\n" {
@@ -212,6 +212,7 @@ mod tests {
         let mut flock = Flock::new(getpid(), &mark);
         flock.end();
         assert!(Known::of(&gone).now().is_none(), "ended and let go of");
+        assert!(marked.wait().is_err(), "nobody is left to wait for");
         for child in [&mut other, &mut unmarked] {
             assert_eq!(child.try_wait().expect("asked"), None);
             child.kill().expect("killed");
