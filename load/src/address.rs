@@ -135,6 +135,9 @@ fn refusal(address: IpAddr) -> Option<&'static str> {
         IpAddr::V4(four) if four.is_broadcast() => Some("the broadcast address"),
         IpAddr::V6(six) if six.is_unicast_link_local() => Some("a link-local address"),
         any if any.is_unspecified() => Some("the unspecified address"),
+        IpAddr::V4(four) if four.octets()[0] == 0 => {
+            Some("an address of 0.0.0.0/8, which is no machine's")
+        }
         any if any.is_multicast() => Some("a multicast address"),
         _ => None,
     }
@@ -286,6 +289,8 @@ mod tests {
             "169.254.169.254",
             "169.254.0.1",
             "0.0.0.0",
+            "0.0.0.1",
+            "0.255.255.255",
             "224.0.0.1",
             "255.255.255.255",
         ];
@@ -295,6 +300,7 @@ mod tests {
             "[::]",
             "[ff02::1]",
             "[::ffff:169.254.169.254]",
+            "[::ffff:0.1.2.3]",
         ]) {
             refused(&format!("http://{host}:80"), true);
         }

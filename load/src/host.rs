@@ -13,6 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::evidence::process_cpu;
 use crate::scrape::since;
 use processes::Engine;
+pub(crate) use processes::is_front;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);

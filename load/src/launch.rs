@@ -6,9 +6,12 @@
 mod command; // from a template to arguments
 mod exit; // how a process ended
 pub mod guard; // between the studio and the engine
+mod holder; // who listens where the engine would
 mod log; // the last of what an engine said
+mod orphans; // what a killed guard leaves
 mod process; // a running engine
 mod ready; // from the start to a first token
+mod secret; // where secrets stand in a text
 mod why; // what its last words mean
 
 use std::time::Duration;
@@ -20,7 +23,7 @@ pub use command::{Filling, Flag, Program, Template, TemplateError};
 pub use exit::Exit;
 pub use log::Log;
 pub use process::{Launch, Managed, Stopped};
-pub use ready::{free_port, start};
+pub use ready::{AnsweredBy, free_port, start};
 pub use why::why;
 
 /// Why an engine is not there to be measured, in one sentence.

@@ -5,8 +5,13 @@ use std::fs;
 use std::net::SocketAddr;
 
 /// These stand in front of an engine and are none.
-const IN_FRONT: [&str; 9] = [
+const IN_FRONT: [&str; 14] = [
     "docker-proxy",
+    "slirp4netns",
+    "pasta",
+    "pasta.avx2",
+    "gvproxy",
+    "socat",
     "rootlessport",
     "ssh",
     "kubectl",
@@ -50,8 +55,7 @@ impl Engine {
         if root == own {
             return Self::Own;
         }
-        let name = fs::read_to_string(format!("/proc/{root}/comm")).unwrap_or_default();
-        if IN_FRONT.contains(&name.trim_end()) {
+        if is_front(root) {
             return Self::Unknown;
         }
         let of = |pid| process(pid).map(|it| it.group);
@@ -104,6 +108,12 @@ impl Engine {
             _ => &[],
         }
     }
+}
+
+/// Whether a process only stands in front of engines.
+pub(crate) fn is_front(pid: impl std::fmt::Display) -> bool {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    IN_FRONT.contains(&name.trim_end())
 }
 
 /// A process.

@@ -117,7 +117,7 @@ pub enum TemplateError {
 /// Programs that hand their last arguments to a shell on the other side.
 const REMOTE: &[&str] = &["ssh"];
 /// Programs that give the engine an environment of its own.
-const APART: &[&str] = &["ssh", "docker", "podman", "nerdctl"];
+pub(super) const APART: &[&str] = &["ssh", "docker", "podman", "nerdctl"];
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "fish"];
 const KNOBS: &str = "{knobs}";
 

@@ -9,6 +9,8 @@ pub enum Exit {
     Status(i32),
     /// By this signal.
     Signal(i32),
+    /// Its guard by this signal, and so it was ended with all that it started.
+    Guard(i32),
     /// Nobody knows.
     Unknown,
 }
@@ -30,7 +32,9 @@ impl Exit {
     pub(super) fn to_status(self) -> u8 {
         match self {
             Self::Status(code) => u8::try_from(code).unwrap_or(u8::MAX),
-            Self::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+            Self::Signal(number) | Self::Guard(number) => {
+                u8::try_from(128 + number).unwrap_or(u8::MAX)
+            }
             Self::Unknown => u8::MAX,
         }
     }
@@ -44,6 +48,7 @@ impl fmt::Display for Exit {
             Self::Signal(11) => f.write_str("crashed by signal 11, a bad memory access"),
             Self::Signal(6) => f.write_str("aborted by signal 6"),
             Self::Signal(number) => write!(f, "ended by signal {number}"),
+            Self::Guard(number) => write!(f, "its guard was killed by signal {number}"),
             Self::Unknown => f.write_str("end unknown"),
         }
     }

@@ -3,10 +3,11 @@
 //! The studio holds the other end of the guard's standard input. That end closes however the studio ends, also by
 //! SIGKILL; the guard then runs the template's stop command, sends TERM to the engine's process group, waits, and kills
 //! what is left. Processes that left the group are found as well: whatever the engine started and nobody waits for
-//! becomes the guard's child. Should the guard itself be killed, the system kills the engine with it.
+//! becomes the guard's child. Should the guard itself be killed, the system kills the engine with it, and the studio ends
+//! what else was below it (see `orphans`).
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -214,9 +215,8 @@ pub(super) fn descendants() -> Vec<Pid> {
 /// All processes below one that still run; none where the system has no `/proc`.
 pub(super) fn below(root: i32) -> Vec<Pid> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    for (pid, parent) in all.filter_map(|entry| parent_of(&entry.file_name())) {
-        children.entry(parent).or_default().push(pid);
+    for stat in everybody().filter(|it| !it.has_ended()) {
+        children.entry(stat.parent).or_default().push(stat.pid);
     }
     let mut found = Vec::new();
     let mut open = vec![root];
@@ -229,21 +229,63 @@ pub(super) fn below(root: i32) -> Vec<Pid> {
     found
 }
 
-/// A process with its parent, unless it has ended and only waits to be heard of.
-fn parent_of(name: &OsStr) -> Option<(i32, i32)> {
-    let pid: i32 = name.to_str()?.parse().ok()?;
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold blanks and brackets.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (state != "Z").then_some((pid, parent))
+/// All processes.
+pub(super) fn everybody() -> impl Iterator<Item = Stat> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| Stat::of(entry.file_name().to_str()?.parse().ok()?))
+}
+
+/// What `/proc` has of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub pid: i32,
+    pub parent: i32,
+    pub group: i32,
+    state: u8,
+    /// When it began, in ticks since the machine's start: with `pid` it means this process and no later one.
+    pub start: u64,
+}
+
+impl Stat {
+    /// A process by its number.
+    pub fn of(pid: i32) -> Option<Self> {
+        Self::read(
+            pid,
+            &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?,
+        )
+    }
+
+    fn read(pid: i32, stat: &str) -> Option<Self> {
+        // The name may hold blanks and brackets.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        Some(Self {
+            pid,
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            state: *fields.first()?.as_bytes().first()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// It has ended and only waits to be heard of.
+    pub fn has_ended(&self) -> bool {
+        self.state == b'Z' || self.state == b'X'
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_is_read_whatever_its_name() {
+        let text = "42 (a) b (c) Z 7 40 39 0 -1 4194304 100 0 0 0 11 22 33 44 20 0 1 0 4711 6 7";
+        let stat = Stat::read(42, text).expect("a process");
+        assert_eq!((stat.parent, stat.group, stat.start), (7, 40, 4711));
+        assert!(stat.has_ended());
+        assert_eq!(Stat::read(42, "42 (a"), None);
+    }
 
     #[test]
     fn children_of_children_are_found() {

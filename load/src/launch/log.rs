@@ -2,10 +2,20 @@
 
 use std::collections::VecDeque;
 
+use super::secret::{hidden, unfinished};
+
 /// Most bytes kept.
 pub const KEPT: usize = 256 << 10;
 /// Longest line; what is longer becomes several.
 const LINE: usize = 8 << 10;
+/// No line that has no end yet is held longer.
+const MOST: usize = 64 << 10;
+/// Begins an order to a terminal.
+const ESCAPE: u8 = 0x1b;
+/// Orders to a terminal are no longer.
+const ORDER: usize = 64;
+/// So much of a secret's beginning at the end of what was said is taken for one.
+const BEGUN: usize = 4;
 
 /// A bounded log. Bytes go in as they come, also in the middle of a line or a character.
 #[derive(Debug, Default)]
@@ -50,13 +60,13 @@ impl Log {
             text.push_str(line);
             text.push('\n');
         }
-        text.push_str(&self.plain(&self.open));
+        text.push_str(&self.unended());
         text
     }
 
     /// The last lines that say something.
     pub fn tail(&self, lines: usize) -> String {
-        let open = self.plain(&self.open);
+        let open = self.unended();
         let all = self.lines.iter().map(String::as_str).chain([open.as_str()]);
         let said: Vec<&str> = all.filter(|line| !line.trim().is_empty()).collect();
         said[said.len().saturating_sub(lines)..].join("\n")
@@ -68,13 +78,34 @@ impl Log {
         let drawn = ended.map_or(0, |last| last + 1);
         match self.open[..drawn].iter().rposition(|byte| *byte == b'\r') {
             Some(last) => drop(self.open.drain(..=last)),
-            None => self.close_line(),
+            None => self.cut(),
+        }
+    }
+
+    /// Ends a line where no secret, character or order to a terminal is cut in two; what may become one stays open.
+    fn cut(&mut self) {
+        let ended = ended(&self.open);
+        let later = self.open.split_off(ended);
+        let text = drawn(&self.open);
+        let end = match unfinished(&text, &self.secrets) {
+            // One secret over and over.
+            0 if MOST < text.len() => text.len(),
+            end => end,
+        };
+        let line = hidden(&text[..end], &self.secrets);
+        self.open = [&text.as_bytes()[end..], &later].concat();
+        if !line.is_empty() {
+            self.keep(line);
         }
     }
 
     fn close_line(&mut self) {
         let line = self.plain(&self.open);
         self.open.clear();
+        self.keep(line);
+    }
+
+    fn keep(&mut self, line: String) {
         self.held += line.len();
         self.lines.push_back(line);
         while KEPT < self.held {
@@ -87,15 +118,58 @@ impl Log {
     }
 
     fn plain(&self, line: &[u8]) -> String {
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end_matches(['\n', '\r']);
-        let drawn = text.rsplit('\r').find(|it| !it.is_empty());
-        let mut plain = without_escapes(drawn.unwrap_or_default());
-        for secret in &self.secrets {
-            plain = plain.replace(secret.as_str(), "[secret]");
-        }
-        plain
+        hidden(&drawn(line), &self.secrets)
     }
+
+    /// The line that has no end yet, without a secret that has none yet.
+    fn unended(&self) -> String {
+        let text = drawn(&self.open);
+        let end = unfinished(&text, &self.secrets);
+        if text.len() - end < BEGUN {
+            return hidden(&text, &self.secrets);
+        }
+        hidden(&text[..end], &self.secrets) + "[secret]"
+    }
+}
+
+/// A line as a terminal shows it in the end.
+fn drawn(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end_matches(['\n', '\r']);
+    let drawn = text.rsplit('\r').find(|it| !it.is_empty());
+    without_escapes(drawn.unwrap_or_default())
+}
+
+/// How much of it ends in the middle of no character and of no order to a terminal.
+fn ended(bytes: &[u8]) -> usize {
+    let whole = without_half_character(bytes);
+    let from = whole.saturating_sub(ORDER);
+    let order = bytes[from..whole].iter().rposition(|it| *it == ESCAPE);
+    let Some(start) = order.map(|at| from + at) else {
+        return whole;
+    };
+    let is_open = match &bytes[start + 1..whole] {
+        [] => true,
+        [b'[', rest @ ..] => !rest.iter().any(|it| (b'@'..=b'~').contains(it)),
+        _ => false,
+    };
+    if is_open { start } else { whole }
+}
+
+fn without_half_character(bytes: &[u8]) -> usize {
+    let longest = bytes.len().min(4);
+    for back in 1..=longest {
+        let place = bytes.len() - back;
+        let length = match bytes[place] {
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xff => 4,
+            _ => 1,
+        };
+        return if back < length { place } else { bytes.len() };
+    }
+    bytes.len()
 }
 
 /// Without colours and other orders to a terminal.
@@ -142,6 +216,43 @@ mod tests {
     #[test]
     fn a_key_in_the_log_is_hidden() {
         check(&["api_key=sk-VA", "LUE x\n"], "api_key=[secret] x\n");
+    }
+
+    /// A secret stands across the place where a long line is cut, at each place in turn and in pieces of each size.
+    #[test]
+    fn a_long_line_is_cut_in_no_secret() {
+        for (word, shown) in [
+            ("sk-VALUE", "[secret]"),
+            ("sk-\u{1b}[1;31mVALUE", "[secret]"),
+            ("é\u{1b}[0mé", "éé"),
+        ] {
+            for before in LINE - word.len() - 1..=LINE {
+                for piece in 1..=word.len() {
+                    let mut log = Log::without(vec!["sk-VALUE".into()]);
+                    log.push(&vec![b'.'; before]);
+                    word.as_bytes().chunks(piece).for_each(|it| log.push(it));
+                    let open = log.text().replace('\n', "");
+                    assert_eq!(open, ".".repeat(before) + shown, "{before}, {piece}");
+                    log.push(b" end\n");
+                    let text = log.text().replace('\n', "");
+                    assert_eq!(text, ".".repeat(before) + shown + " end");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_being_said_does_not_show() {
+        check(&["key sk-V"], "key [secret]");
+        check(&["key sk-"], "key sk-");
+        check(&["key sk-VALVE\n"], "key sk-VALVE\n");
+    }
+
+    #[test]
+    fn a_secret_over_and_over_is_not_held_for_ever() {
+        let mut log = Log::without(vec!["aaaa".into()]);
+        (0..400).for_each(|_| log.push(&[b'a'; 1 << 10]));
+        assert!(log.open.len() < 2 * MOST && log.text().len() < KEPT);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use measure::study::Endpoint;
-use rustix::process::{Pid, Signal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use tokio::sync::watch;
 
 use super::LaunchError;
@@ -19,6 +20,8 @@ use super::command::Program;
 use super::exit::Exit;
 use super::guard;
 use super::log::Log;
+use super::orphans::{self, Flock};
+use super::ready::AnsweredBy;
 use crate::engine::Wire;
 
 /// Variables that every engine gets, where they are set: where programs and homes are, and how texts are written.
@@ -38,6 +41,10 @@ const ALWAYS: &[&str] = &[
 ];
 /// Beyond its grace a guard may take so long.
 const SPARE: Duration = Duration::from_secs(8);
+/// Who is below a guard is noted first after so long,
+const SOON: Duration = Duration::from_millis(50);
+/// and in the end once in so long.
+const SELDOM: Duration = Duration::from_secs(1);
 /// Lines of the log that an error carries.
 const TAIL: usize = 12;
 
@@ -88,6 +95,8 @@ pub struct Managed {
     grace: Duration,
     /// From its start to its first token.
     pub startup: Duration,
+    /// Whether it is the engine itself that gave it.
+    pub answered_by: AnsweredBy,
     /// What was run.
     pub program: Program,
 }
@@ -111,20 +120,29 @@ impl Managed {
             cause,
         };
         let (reader, writer) = io::pipe().map_err(failed)?;
-        let mut child = guarded(launch, writer).map_err(failed)?;
+        orphans::adopt();
+        let mark = orphans::new_mark();
+        let mut child = guarded(launch, &mark, writer).map_err(failed)?;
         let log = Arc::new(Mutex::new(Log::without(launch.secrets.clone())));
         let reading = read(reader, log.clone());
         let (studio_lives, guard) = (child.stdin.take(), Pid::from_child(&child));
+        let flock = Flock::new(guard, &mark);
         Ok(Self {
             studio_lives,
             guard,
-            ended: wait(child, reading),
+            ended: wait(child, flock, reading),
             log,
             began: Instant::now(),
             grace: launch.grace * if launch.program.stop.is_empty() { 1 } else { 2 },
             startup: Duration::ZERO,
+            answered_by: AnsweredBy::Untold("it has not answered yet"),
             program: launch.program.clone(),
         })
+    }
+
+    /// The process that everything of the engine is below.
+    pub(super) fn guard(&self) -> Pid {
+        self.guard
     }
 
     /// How it ended, once it has.
@@ -204,7 +222,7 @@ impl Managed {
 }
 
 /// The guard with the engine's command, environment and directory.
-fn guarded(launch: &Launch, log: io::PipeWriter) -> io::Result<Child> {
+fn guarded(launch: &Launch, mark: &str, log: io::PipeWriter) -> io::Result<Child> {
     let Program { argv, env, stop } = &launch.program;
     let program = match &launch.guard {
         Some(path) => path.clone(),
@@ -223,6 +241,7 @@ fn guarded(launch: &Launch, log: io::PipeWriter) -> io::Result<Child> {
         .args(argv)
         .env_clear()
         .envs(environment(&launch.pass_env, env))
+        .env(orphans::MARK, mark)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(log.try_clone()?)
@@ -266,16 +285,21 @@ fn read(mut reader: PipeReader, log: Arc<Mutex<Log>>) -> JoinHandle<()> {
     })
 }
 
-/// Tells when the process has ended and its log is read.
-fn wait(mut child: Child, reading: JoinHandle<()>) -> watch::Receiver<Option<Exit>> {
+/// Tells when the guard has ended, nothing is left of what it looked after, and the log is read.
+fn wait(
+    mut child: Child,
+    mut flock: Flock,
+    reading: JoinHandle<()>,
+) -> watch::Receiver<Option<Exit>> {
     let (tell, ended) = watch::channel(None);
     std::thread::spawn(move || {
-        let status = child.wait().ok();
+        let status = outlived(&mut child, &mut flock).ok();
+        flock.end();
         let exit = status.map_or(Exit::Unknown, |status| {
             use std::os::unix::process::ExitStatusExt;
             status
                 .signal()
-                .map_or(Exit::from_status(status.code()), Exit::Signal)
+                .map_or(Exit::from_status(status.code()), Exit::Guard)
         });
         // Whoever still holds the pipe must not keep the news back.
         let patience = Instant::now() + Duration::from_millis(500);
@@ -285,6 +309,27 @@ fn wait(mut child: Child, reading: JoinHandle<()>) -> watch::Receiver<Option<Exi
         tell.send_replace(Some(exit));
     });
     ended
+}
+
+/// Waits for a guard; notes now and then whom it looks after, in case it is killed.
+fn outlived(child: &mut Child, flock: &mut Flock) -> io::Result<ExitStatus> {
+    // An older system has no such thing: the mark has to do.
+    let Ok(held) = pidfd_open(Pid::from_child(child), PidfdFlags::empty()) else {
+        return child.wait();
+    };
+    let mut pause = SOON;
+    loop {
+        let mut ended = [PollFd::new(&held, PollFlags::IN)];
+        let patience = Timespec::try_from(pause).ok();
+        match poll(&mut ended, patience.as_ref()) {
+            Ok(0) => {
+                flock.look();
+                pause = (2 * pause).min(SELDOM);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            _ => return child.wait(),
+        }
+    }
 }
 
 #[cfg(test)]

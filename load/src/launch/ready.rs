@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use rustix::process::Pid;
+
+use super::holder::{Holder, holder};
 use super::process::{Launch, Managed};
 use super::{LaunchError, NotStarted, why};
 use crate::address;
@@ -17,15 +20,27 @@ const LOOK: Duration = Duration::from_millis(100);
 const ANSWER: Duration = Duration::from_secs(10);
 /// Whether something listens is known after so long.
 const KNOCK: Duration = Duration::from_secs(2);
+/// Whose port it is is looked at so often before it is called another's.
+const LOOKS: u32 = 3;
 /// Lines of the log that are read for a reason.
 const READ: usize = 400;
+
+/// Who gave an engine's first token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// One of the processes that were started.
+    Engine,
+    /// That cannot be told, and why not.
+    Untold(&'static str),
+}
 
 /// Starts an engine and waits until it gives a token. What does not get so far is ended, with all that it started.
 pub async fn start(launch: &Launch, give_up: &CancellationToken) -> Result<Managed, NotStarted> {
     refuse_taken_port(launch).await?;
     let mut engine = Managed::spawn(launch)?;
+    let began = Instant::now();
     let outcome = tokio::select! {
-        outcome = until_ready(launch) => outcome,
+        outcome = first_answer(launch, began, engine.guard()) => outcome,
         exit = engine.ended() => Err(LaunchError::Exited {
             exit,
             why: why(exit, &engine.last_lines(READ)),
@@ -34,8 +49,9 @@ pub async fn start(launch: &Launch, give_up: &CancellationToken) -> Result<Manag
         () = give_up.cancelled() => Err(LaunchError::GivenUp),
     };
     match outcome {
-        Ok(()) => {
-            engine.startup = engine.age();
+        Ok((startup, answered_by)) => {
+            engine.startup = startup;
+            engine.answered_by = answered_by;
             Ok(engine)
         }
         Err(cause) => {
@@ -57,6 +73,29 @@ async fn refuse_taken_port(launch: &Launch) -> Result<(), LaunchError> {
     match found.await {
         Ok(Some(port)) => Err(LaunchError::PortInUse { port }),
         _ => Ok(()),
+    }
+}
+
+/// How long the first token took, and whether it was the engine's.
+async fn first_answer(
+    launch: &Launch,
+    began: Instant,
+    guard: Pid,
+) -> Result<(Duration, AnsweredBy), LaunchError> {
+    until_ready(launch).await?;
+    let startup = began.elapsed();
+    let mut looks = 0;
+    loop {
+        let wanted = launch.clone();
+        let found = tokio::task::spawn_blocking(move || holder(&wanted, guard)).await;
+        looks += 1;
+        match found {
+            Ok(Holder::Known(answered_by)) => return Ok((startup, answered_by)),
+            // It may have changed its processes at this very moment.
+            Ok(Holder::Other(_)) if looks < LOOKS => tokio::time::sleep(LOOK).await,
+            Ok(Holder::Other(port)) => return Err(LaunchError::PortInUse { port }),
+            Err(_) => return Ok((startup, AnsweredBy::Untold("nobody looked"))),
+        }
     }
 }
 

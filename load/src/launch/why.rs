@@ -108,8 +108,15 @@ const BAD_VALUE: &[&str] = &[
     "invalid value '",
 ];
 
+/// What it means that a guard was killed.
+const GUARD_GONE: &str = "somebody, or the system, killed the process between the studio and the engine, and the engine was ended with all that was seen of what it started";
+
 /// What made an engine end, as one sentence; `None` where nothing in its log is known.
 pub fn why(exit: Exit, log: &str) -> Option<String> {
+    // The engine had no part in that, whatever it said.
+    if let Exit::Guard(_) = exit {
+        return Some(GUARD_GONE.to_owned());
+    }
     if let Some(sentence) = refused(log) {
         return Some(sentence);
     }
@@ -265,6 +272,8 @@ mod tests {
     fn a_silent_death_is_told_by_its_signal_alone() {
         check(Exit::Signal(9), "loading weights", "want of memory");
         check(Exit::Status(127), "", "command cannot be run");
+        let earlier = "CUDA out of memory, retrying";
+        check(Exit::Guard(9), earlier, "between the studio and the engine");
         assert_eq!(why(Exit::Status(1), "something else"), None);
         assert_eq!(why(Exit::Signal(11), "loading"), None);
     }

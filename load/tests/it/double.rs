@@ -68,12 +68,20 @@ impl Double {
 
     /// Answers every POST with what `script` makes of it, and everything else with an empty list.
     pub fn start(script: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Self {
+        Self::start_at(0, script)
+    }
+
+    /// The same at a port of one's own choice.
+    pub fn start_at(
+        port: u16,
+        script: impl Fn(&Request) -> Script + Send + Sync + 'static,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("runtime");
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port)).expect("bind");
         listener.set_nonblocking(true).expect("nonblocking");
         let address = listener.local_addr().expect("address");
         let seen = Arc::new(Seen::default());

@@ -7,6 +7,7 @@ mod generated;
 mod kernel; // when bytes arrive
 mod key;
 mod large; // events of a megabyte
+mod launch; // engines as processes
 mod limits; // what the client itself may not do
 mod recorded;
 mod run;

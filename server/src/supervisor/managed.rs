@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use load::launch::{Exit, Launch, LaunchError, Managed, NotStarted, start, why};
+use load::launch::{AnsweredBy, Exit, Launch, LaunchError, Managed, NotStarted, start, why};
 use load::{PointError, PointRun};
 use measure::knobs::{Fact, Facts, Knobs, LAUNCH, SEEN, Source};
 use measure::request::Outcome;
@@ -251,6 +251,13 @@ fn facts(
     told(
         &format!("{SEEN}start-up"),
         format!("{:.1} s", engine.startup.as_secs_f64()),
+    );
+    told(
+        &format!("{SEEN}answered by"),
+        match engine.answered_by {
+            AnsweredBy::Engine => "the engine".into(),
+            AnsweredBy::Untold(why) => format!("cannot be told, {why}"),
+        },
     );
     let unknown = template
         .flags(&spec.knobs)

@@ -107,7 +107,7 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         // In a person's words, or an engine's; no dot, slash or colon, so no host and no path.
         "hardware" | "quantization" => Some(shown(value, " -_+,()")),
         // Made of the studio's own words.
-        "seen:start-up" | "seen:cache reset" => Some(shown(value, " ,.")),
+        "seen:start-up" | "seen:cache reset" | "seen:answered by" => Some(shown(value, " ,.")),
         // Whatever else an engine says of itself may name its machine.
         _ => None,
     }
