@@ -28,6 +28,7 @@ pub mod figure_svg; // the chart as a picture
 mod fixture; // a made-up study for tests
 #[cfg(feature = "ssr")]
 pub mod history; // earlier runs of the same, drawn by the server
+#[cfg(feature = "ssr")]
 mod later; // what a page shows once it is awake, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
@@ -43,15 +44,20 @@ pub mod url_state; // what a chart shows, as a query
 pub mod words; // numbers and findings in words
 
 use crate::ui::reactive::effect;
+#[cfg(feature = "ssr")]
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
-use leptos_meta::{MetaTags, Title, provide_meta_context};
+#[cfg(feature = "ssr")]
+use leptos_meta::MetaTags;
+use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::{SsrMode, path};
 use serde::{Deserialize, Serialize};
 
 use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
-use ui::theme::{ThemeToggle, theme_script};
+use ui::theme::ThemeToggle;
+#[cfg(feature = "ssr")]
+use ui::theme::theme_script;
 use ui::toast::{Toaster, provide_toasts};
 
 /// Where the browser finds what the pages need. URLs; the server provides them by context.

@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// The most that the app's module and script may weigh together, gzipped. plotly is apart.
-const LIMIT_GZ: u64 = 536_000;
+const LIMIT_GZ: u64 = 530_000;
 
 /// Builds what has changed and says what it weighs.
 pub fn run(options: &Options) -> anyhow::Result<()> {

@@ -49,10 +49,17 @@ fn unseparated(baseline: Ceiling, candidate: Ceiling, apart: f64) -> Verdict {
         let smallest_seen = (up / lo).max(hi / to) * (1.0 + apart) - 1.0;
         return Verdict::NoDifference { smallest_seen };
     }
+    let meet = |one: Ends, other: Ends| one.1.zip(other.0).is_some_and(|(hi, lo)| hi <= lo);
+    let (from, to) = (ends(baseline), ends(candidate));
     let why = if baseline == Ceiling::Ramped || candidate == Ceiling::Ramped {
         "points of a ramp have no ceiling; measure at steady rates".into()
+    } else if meet(from, to) || meet(to, from) {
+        format!(
+            "The ceilings lie apart, but the machine itself changed meanwhile: here they must lie {:.0} % apart; repeats on a steady machine would tell.",
+            apart * 100.0
+        )
     } else {
-        open(ends(baseline), ends(candidate))
+        open(from, to)
     };
     Verdict::NotYetJudged { why }
 }
@@ -123,12 +130,12 @@ fn open(from: Ends, to: Ends) -> String {
     match span(from, to) {
         (Some(least), None) => {
             format!(
-                "No ceiling was found above {}; higher rates would find it.",
+                "No ceiling was found above {}; higher rates, or more requests at those measured, would find it.",
                 three_digits(least)
             )
         }
         (None, Some(most)) => format!(
-            "No rate surely kept the SLO; rates below {} would.",
+            "No rate surely kept the SLO; rates below {}, or more requests at each, would.",
             three_digits(most)
         ),
         _ => "No rate surely kept or broke the SLO; more requests at each rate would tell."
