@@ -8,6 +8,7 @@ use super::{Learned, Measured};
 
 /// Candidate - baseline in shares of requests, with its standard error; why not, where the data do not suffice.
 pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String> {
+    untold(sides, slo)?;
     let lengths = |runs: &[Vec<Session<'_>>]| runs.iter().map(Vec::len).collect::<Vec<usize>>();
     let (from_runs, to_runs) = (lengths(&sides.baseline), lengths(&sides.candidate));
     let from = tallies(&sides.baseline, &from_runs, slo);
@@ -34,6 +35,31 @@ pub(super) fn measured(sides: &Sides<'_>, slo: &Slo) -> Result<Measured, String>
             .by_repeats(from_runs.len().max(to_runs.len()))
             .ok_or(why),
     }
+}
+
+/// More undetermined requests than this leave nothing to compare: they count as not good, and nobody knows.
+const MOST_UNTOLD: f64 = 0.01;
+
+/// Why not, where of too many requests nobody can tell whether they were good.
+fn untold(sides: &Sides<'_>, slo: &Slo) -> Result<(), String> {
+    for (side, runs) in [
+        ("baseline", &sides.baseline),
+        ("candidate", &sides.candidate),
+    ] {
+        let requests = || runs.iter().flatten().flatten();
+        let (all, untold) = (
+            requests().count(),
+            requests()
+                .filter(|score| slo.judge_request(score) == Good::Undetermined)
+                .count(),
+        );
+        if MOST_UNTOLD * (all as f64) < untold as f64 {
+            return Err(format!(
+                "Of {untold} of the {side}'s {all} requests nobody can tell whether they were good: their tokens were not counted."
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn tallies<'a>(runs: &[Vec<Session<'_>>], lengths: &'a [usize], slo: &Slo) -> Tallies<'a> {

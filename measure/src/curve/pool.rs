@@ -100,9 +100,16 @@ impl<'a> Repeats<'a> {
         };
         let keeps = match self.valued[..] {
             [one] => one.by_attainment,
+            _ if self.is_untold() => Keeps::CannotTell,
             _ => at_least(share, target),
         };
         (keeps, Some(share.value - target), share.effective)
+    }
+
+    /// A run has requests of which nobody can tell whether they were good, and therefore no verdict.
+    fn is_untold(&self) -> bool {
+        let untold = |it: &&Judgement| 0 < it.undetermined && it.by_attainment == Keeps::CannotTell;
+        self.valued.iter().any(untold)
     }
 
     /// The verdict in the middle, the less sure one of two, and the margin in the middle.

@@ -45,16 +45,30 @@ impl Slo {
     }
 
     /// How far a request is from what it was promised, at its worst bound: the latency over itself and the threshold. A
-    /// half at the threshold, 1 for a failure, 0 without a bound that applies.
-    pub(super) fn margin(&self, score: &Score) -> f64 {
+    /// half at the threshold, 1 for a failure, 0 without a bound that applies. `inverse` has one over each threshold.
+    fn margin(&self, score: &Score, inverse: &[f64]) -> f64 {
         if !score.is_ok() {
             return 1.0;
         }
-        let margins = self.bounds.iter().filter_map(|bound| {
-            let (value, most) = (value(score, bound.metric)?.0 as f64, bound.at_most.0 as f64);
-            Some(value / (value + most).max(f64::MIN_POSITIVE))
-        });
-        margins.fold(0.0, f64::max)
+        let (mut most, mut margin) = (0.0, (0.0, 1.0));
+        for (bound, inverse) in self.bounds.iter().zip(inverse) {
+            let latency = value(score, bound.metric).map_or(0.0, |value| value.0 as f64);
+            // Divided once a request, not once a bound: a dragged line looks at hundreds of thousands.
+            if most < latency * inverse {
+                (most, margin) = (latency * inverse, (latency, bound.at_most.0 as f64));
+            }
+        }
+        margin.0 / (margin.0 + margin.1)
+    }
+
+    fn margins(&self, scores: &[Score]) -> Vec<f64> {
+        let inverse: Vec<f64> = self
+            .bounds
+            .iter()
+            .map(|bound| 1.0 / (bound.at_most.0 as f64).max(f64::MIN_POSITIVE))
+            .collect();
+        let margin = |score| self.margin(score, &inverse);
+        scores.iter().map(margin).collect()
     }
 }
 
@@ -72,8 +86,7 @@ pub fn judge(scores: &[Score], summary: &Summary, slo: &Slo) -> Judgement {
             undetermined: tally.undetermined,
             attainment,
             target: slo.attainment,
-            by_attainment: attainment
-                .map_or(Keeps::CannotTell, |share| at_least(share, slo.attainment)),
+            by_attainment: tally.keeps(slo.attainment),
             by_percentile: bounds
                 .iter()
                 .map(|bound| bound.keeps)
@@ -127,7 +140,7 @@ impl Tally {
         let tokens_known = 0 < counted || good.ones() == 0;
         Self {
             good,
-            margins: scores.iter().map(|score| slo.margin(score)).collect(),
+            margins: slo.margins(scores),
             failed,
             undetermined,
             tokens,
@@ -137,8 +150,29 @@ impl Tally {
 
     /// good / scheduled, with Wilson's interval on what the requests are worth.
     pub fn attainment(&self) -> Option<Proportion> {
-        let (ones, count) = (self.good.ones(), self.good.len());
-        Proportion::dependent(ones, count, worst_time(&self.margins, count - ones))
+        self.share(self.good.ones())
+    }
+
+    fn share(&self, good: usize) -> Option<Proportion> {
+        let count = self.good.len();
+        Proportion::dependent(good, count, worst_time(&self.margins, count - good))
+    }
+
+    /// Whether the target is kept. Requests of which nobody can tell whether they were good count as not good in the share, and
+    /// yet prove nothing: the promise is broken only where it is with all of them good as well.
+    fn keeps(&self, target: f64) -> Keeps {
+        let of = |good| {
+            self.share(good)
+                .map_or(Keeps::CannotTell, |it| at_least(it, target))
+        };
+        let least = of(self.good.ones());
+        if self.undetermined == 0 || matches!(least, Keeps::Surely | Keeps::Probably) {
+            return least;
+        }
+        match of(self.good.ones() + self.undetermined as usize) {
+            most @ (Keeps::SurelyNot | Keeps::ProbablyNot) => most,
+            _ => Keeps::CannotTell,
+        }
     }
 }
 

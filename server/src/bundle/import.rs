@@ -45,9 +45,13 @@ pub async fn import(store: &Store, unpacked: Unpacked, file: &str) -> Result<Ope
     };
     let data = |index: usize| data(&unpacked, index);
     let fresh = store.import_study(&import, data).await?;
-    let (id, name) = (rows.study.id, rows.study.name.clone());
+    let (id, mut name) = (rows.study.id, rows.study.name.clone());
     if !fresh {
         bring_back(store, id).await?;
+        // What is kept is what was here, under its own name.
+        if let Some((kept, _)) = store.study(id).await? {
+            name = kept.spec.name;
+        }
     }
     Ok(Opened {
         id,

@@ -17,6 +17,7 @@ use measure::units::Level;
 use serde::de::DeserializeOwned;
 
 use super::BundleError;
+use super::anew::ceilings;
 use super::manifest::{
     Configuration, Figures, Kind, MOST_STARTS, Manifest, NAME, Point, Raw, Start, Study,
 };
@@ -60,7 +61,7 @@ pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
     let configurations: Result<Vec<_>, _> = configurations
         .map(|(index, it)| configuration(index, it))
         .collect();
-    let (configurations, facts): (Vec<_>, Vec<_>) = configurations?.into_iter().unzip();
+    let (mut configurations, facts): (Vec<_>, Vec<_>) = configurations?.into_iter().unzip();
     let simulates = |facts: &Facts| {
         let engine = facts.get("engine");
         engine.is_some_and(|fact| fact.value == SIMULATOR)
@@ -70,12 +71,18 @@ pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
         || matches!(spec.engine, EngineSpec::Simulator { .. })
         || facts.iter().any(simulates);
     let points = manifest.points.iter().map(|it| point(unpacked, it));
+    let points: Vec<PointText> = points.collect::<Result<_, _>>()?;
+    // Lists show what the pages work out, not what a bundle says of itself.
+    for configuration in &mut configurations {
+        let found = ceilings(&spec, &points, configuration.ordinal);
+        configuration.ceilings = found.map_err(wrong)?;
+    }
     let starts = manifest.starts.iter().map(|it| start(manifest, it));
     Ok(Rows {
         study: row(&manifest.study, simulated)?,
         spec,
         configurations,
-        points: points.collect::<Result<_, _>>()?,
+        points,
         starts: starts.collect::<Result<_, _>>()?,
         foretold: manifest.foretold.as_ref().map(foretold).transpose()?,
     })

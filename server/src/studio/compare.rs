@@ -11,6 +11,7 @@ use measure::study::StudySpec;
 use uuid::Uuid;
 
 mod noise; // what earlier runs differ by
+mod outputs; // whether both did the same work
 mod pairs; // each candidate against the baseline
 mod reached; // where an engine was asked, and how
 mod said; // what was found, in words

@@ -205,6 +205,23 @@ fn undetermined_requests_are_shown_and_not_good() {
 }
 
 #[test]
+fn what_cannot_be_told_breaks_no_promise() {
+    let mut records = spread(0);
+    records.iter_mut().for_each(|it| it.output_tokens = None);
+    let judgement = verdict("tpot<50ms attain>=90%", &records);
+    assert_eq!(judgement.undetermined, 400);
+    assert_eq!(judgement.by_attainment, Keeps::CannotTell);
+    // Broken whatever the others were.
+    let mut records = spread(0);
+    for i in 0..100 {
+        records[i * 4] = failed(i as u32 * 4, i as f64 * 400.0, ErrorKind::HttpStatus);
+    }
+    (0..10).for_each(|i| records[i * 4 + 1].output_tokens = None);
+    let judgement = verdict("tpot<50ms attain>=90%", &records);
+    assert_eq!(judgement.by_attainment, Keeps::SurelyNot);
+}
+
+#[test]
 fn goodput_has_two_names() {
     let records: Vec<_> = (0..10)
         .map(|i| answered(i, f64::from(i) * 100.0, 100.0, &[100.0; 9]))

@@ -2,7 +2,10 @@
 
 use app::studio::PairComparison;
 use measure::certificate::Innocence;
-use measure::compare::{Against, LevelRuns, Pooled, Run, compare_all, compare_ceilings_apart};
+use measure::compare::{
+    Against, CeilingComparison, LevelRuns, Pooled, Run, Verdict, compare_all,
+    compare_ceilings_apart,
+};
 use measure::curve::Ceiling;
 use measure::knobs::Comparability;
 use measure::slo::Slo;
@@ -10,7 +13,7 @@ use measure::summary::Capacity;
 use measure::units::Level;
 
 use super::said::said;
-use super::{Side, comparability_of, noise};
+use super::{Side, comparability_of, noise, outputs};
 
 /// Facts that say what was asked: where one of them differs, sessions of one number are not the same.
 const ASKED: [&str; 4] = ["workload", "arrival", "seed", "data set"];
@@ -53,9 +56,14 @@ fn pair(
     let judged = !matches!(comparability, Comparability::Confounded { .. });
     let (one, other) = (&baseline.view.configuration, &candidate.view.configuration);
     let apart = pooled.drift.apart();
+    let other_work = outputs::apart(baseline, candidate)
+        .filter(|_| judged && are_alike(baseline, &comparability));
     let ceilings = |one: Option<Ceiling>, other: Option<Ceiling>| {
         let both = one.zip(other).filter(|_| judged);
-        both.map(|(one, other)| compare_ceilings_apart(one, other, apart))
+        both.map(|(one, other)| match &other_work {
+            Some(why) => not_judged(why.clone()),
+            None => compare_ceilings_apart(one, other, apart),
+        })
     };
     PairComparison {
         candidate: index,
@@ -63,7 +71,8 @@ fn pair(
         ceilings_by_percentile: ceilings(one.ceiling_by_percentile, other.ceiling_by_percentile),
         said: if judged {
             let noise = noise::sentence(baseline, candidate);
-            said(&pooled).into_iter().chain(noise).collect()
+            let work = other_work.clone();
+            said(&pooled).into_iter().chain(noise).chain(work).collect()
         } else {
             Vec::new()
         },
@@ -73,6 +82,14 @@ fn pair(
         drift: judged.then_some(pooled.drift),
         together: pooled.counted,
         comparability,
+    }
+}
+
+fn not_judged(why: String) -> CeilingComparison {
+    CeilingComparison {
+        difference: None,
+        verdict: Verdict::NotYetJudged { why },
+        remark: None,
     }
 }
 
