@@ -294,15 +294,15 @@ async fn figures_of_another_goodput_can_be_worked_out_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ceilings_of_another_goodput_are_worked_out_anew_as_well() {
+async fn ceilings_of_a_bundle_are_those_of_its_points() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
         let view = finished(&studio, small_study()).await?;
         let store = place.store().await?;
         let mut loose = Loose::of(&exported(&store, view.id, Scope::Shown).await?)?;
         forget(&store, view.id).await?;
-        let other = serde_json::json!([{"kind": "none_kept", "hi": 0.5}, null]);
-        loose.manifest["configurations"][0]["ceilings"] = other.clone();
+        let forged = serde_json::json!([{"kind": "at_least", "lo": 9999.0}, null]);
+        loose.manifest["configurations"][0]["ceilings"] = forged;
         opened(&store, &loose.packed()?, &place.data_dir).await?;
         let ceilings = async |worked| -> anyhow::Result<serde_json::Value> {
             let scope = (Scope::Everything, worked);
@@ -312,9 +312,9 @@ async fn ceilings_of_another_goodput_are_worked_out_anew_as_well() {
                 found.as_ref().context("ceilings")?.get(),
             )?)
         };
-        assert_eq!(ceilings(Worked::Then).await?, other);
         let found = &view.configurations[0];
         let expected = serde_json::to_value((found.ceiling, found.ceiling_by_percentile))?;
+        assert_eq!(ceilings(Worked::Then).await?, expected);
         assert_eq!(ceilings(Worked::Anew).await?, expected);
         Ok(())
     })
