@@ -1,20 +1,13 @@
 //! A finished study of any size, stored without being measured: for pages that must bear much.
 
-use app::studio::{LiveEvent, StudyState};
-use load::Made;
-use measure::arrival::{Arrival, discipline};
-use measure::certificate::certify;
 use measure::request::RequestRecord;
 use measure::sampling::Draws;
-use measure::score::{Score, encode};
-use measure::slo::judge;
 use measure::study::{PointLength, StudySpec};
-use measure::summary::{Failures, summarize};
 use measure::units::Nanos;
-use server::records::to_parquet;
-use server::store::{BeginPoint, EndStudy, FinishPoint, NewStudy, Store, StoredPoint, now_ms};
+use server::store::{NewStudy, Store, StoredPoint};
 use uuid::Uuid;
 
+use crate::measured::give;
 use crate::samples::{configuration, records, small_study};
 
 /// So much of everything.
@@ -43,18 +36,11 @@ pub async fn store_large(store: &Store, size: Size) -> anyhow::Result<Uuid> {
         tokenizer_sha256: None,
     };
     store.insert_study(&study).await?;
-    for point in store.points(study.id).await? {
-        let level = spec.levels.iter().position(|it| *it == point.level);
-        let records = made_up(&point, level.unwrap_or_default(), size);
-        finish(store, (study.id, &spec), &point, &records).await?;
-    }
-    let end = EndStudy {
-        study: study.id,
-        state: StudyState::Finished,
-        problem: None,
-        events: &[event(StudyState::Finished)],
-    };
-    store.end_study(&end).await?;
+    let rate = |point: &StoredPoint| spec.levels.iter().position(|it| *it == point.level);
+    give(store, study.id, |point| {
+        made_up(point, rate(point).unwrap_or_default(), size)
+    })
+    .await?;
     Ok(study.id)
 }
 
@@ -111,49 +97,4 @@ fn made_up(point: &StoredPoint, level: usize, size: Size) -> Vec<RequestRecord> 
             (Some(at(ttft + 2.0 * gap)), Some(at(ttft + 2.0 * gap + 0.1)));
     }
     all
-}
-
-async fn finish(
-    store: &Store,
-    (study, spec): (Uuid, &StudySpec),
-    point: &StoredPoint,
-    records: &[RequestRecord],
-) -> anyhow::Result<()> {
-    let running = event(StudyState::Running);
-    let begin = BeginPoint {
-        study,
-        point: point.id,
-        started_ms: now_ms(),
-        event: &running,
-    };
-    store.begin_point(&begin).await?;
-    let scores: Vec<Score> = records.iter().map(Score::from).collect();
-    let discipline = discipline(Arrival::Poisson, point.level);
-    let summary = summarize(records, discipline, Failures::AsInfinity);
-    let finish = FinishPoint {
-        study,
-        configuration: point.configuration,
-        point: point.id,
-        started_ms: now_ms(),
-        summary: &summary,
-        certificate: &certify(records, Default::default()),
-        judgement: &judge(&scores, &summary, &spec.slo),
-        made: &Made::default(),
-        scores: &encode(&scores),
-        records: &to_parquet(records)?,
-        evidence: None,
-        metrics: None,
-        ceilings: &(None, None),
-        event: &running,
-    };
-    store.finish_point(&finish).await?;
-    Ok(())
-}
-
-fn event(state: StudyState) -> LiveEvent {
-    LiveEvent::State {
-        state,
-        problem: None,
-        remaining_ms: None,
-    }
 }
