@@ -104,14 +104,14 @@ impl Lane<'_> {
             kept: false,
             sent: None,
         };
-        self.gauges.sent();
+        let sent_after = self.gauges.sent();
         let (link, connect) = reading.connection(give_up).await;
         if let Some(link) = link {
             reading.exchange(link, call, give_up).await;
         }
         let Reading { stream, sent, .. } = reading;
         let record = stream.into_record(asked, sent, connect);
-        self.gauges.ended(record.is_ok());
+        self.gauges.ended(sent_after, record.is_ok());
         record
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Instant;
 
+use measure::adaptive::Doom;
 use measure::units::Nanos;
 
 /// A picture of the point under load.
@@ -21,6 +22,8 @@ pub struct Progress {
     pub completed: u32,
     /// Requests that failed.
     pub failed: u32,
+    /// Of the [`Doom::FIRST`] requests that were sent first, how many have ended.
+    pub first_ended: u32,
     /// Token-bearing events per second over the last second.
     pub events_per_s: f64,
     /// TTFT p50 of the latest few thousand requests, in nanoseconds.
@@ -54,6 +57,7 @@ pub(crate) struct Gauges {
     sent: AtomicU32,
     completed: AtomicU32,
     failed: AtomicU32,
+    first_ended: AtomicU32,
     events: AtomicU64,
     ttfts: Vec<AtomicU64>,
     ttft_count: AtomicU32,
@@ -72,6 +76,7 @@ impl Gauges {
             sent: AtomicU32::new(0),
             completed: AtomicU32::new(0),
             failed: AtomicU32::new(0),
+            first_ended: AtomicU32::new(0),
             events: AtomicU64::new(0),
             ttfts: (0..RECENT).map(|_| AtomicU64::new(0)).collect(),
             ttft_count: AtomicU32::new(0),
@@ -105,8 +110,9 @@ impl Gauges {
             .then(|| Nanos(self.last_due.load(Relaxed)))
     }
 
-    pub(crate) fn sent(&self) {
-        self.sent.fetch_add(1, Relaxed);
+    /// One more is sent; how many were before it.
+    pub(crate) fn sent(&self) -> u32 {
+        self.sent.fetch_add(1, Relaxed)
     }
 
     pub(crate) fn events(&self, count: usize) {
@@ -118,8 +124,12 @@ impl Gauges {
         self.ttfts[place % RECENT].store(ttft.0, Relaxed);
     }
 
-    pub(crate) fn ended(&self, ok: bool) {
+    /// The request that was sent after so many others has ended.
+    pub(crate) fn ended(&self, sent_after: u32, ok: bool) {
         if ok { &self.completed } else { &self.failed }.fetch_add(1, Relaxed);
+        if sent_after < Doom::FIRST {
+            self.first_ended.fetch_add(1, Relaxed);
+        }
     }
 }
 
@@ -155,6 +165,7 @@ impl Camera {
             in_flight: sent.saturating_sub(completed).saturating_sub(failed),
             completed,
             failed,
+            first_ended: gauges.first_ended.load(Relaxed),
             events_per_s: self.events_per_s(gauges.events.load(Relaxed), now),
             ttft_p50_ns: ranked(&ttfts, 50),
             ttft_p95_ns: ranked(&ttfts, 95),
@@ -192,18 +203,19 @@ mod tests {
     #[test]
     fn a_picture_counts_what_is_in_flight() {
         let gauges = Gauges::new(9);
-        (0..5).for_each(|_| gauges.sent());
-        gauges.ended(true);
-        gauges.ended(false);
+        (0..40).for_each(|_| drop(gauges.sent()));
+        gauges.ended(0, true);
+        gauges.ended(Doom::FIRST, false);
         let picture = Camera::new().picture(&gauges, Nanos::from_millis(1500));
         assert_eq!(
             (picture.scheduled, picture.sent, picture.in_flight),
-            (9, 5, 3)
+            (9, 40, 38)
         );
         assert_eq!(
             (picture.completed, picture.failed, picture.elapsed_ms),
             (1, 1, 1500)
         );
+        assert_eq!(picture.first_ended, 1, "the other was not among the first");
         assert_eq!((picture.ttft_p50_ns, picture.ttft_count), (None, 0));
     }
 

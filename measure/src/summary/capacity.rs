@@ -48,7 +48,7 @@ fn not_taken(records: &[&RequestRecord]) -> Option<String> {
     let share = crate::quantile::Proportion::of(&lost)?;
     (NOT_TAKEN < share.lo).then(|| {
         format!(
-            "{} of {} requests were refused for load or not answered in time",
+            "{} of {} requests were refused for load, given up or not answered in time",
             lost.ones(),
             lost.len()
         )

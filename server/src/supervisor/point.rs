@@ -304,7 +304,7 @@ impl Feed {
             return;
         };
         let at = now.elapsed_ms as f64 / 1000.0;
-        if doom.0.see(at, now.sent, now.in_flight) {
+        if doom.0.see(at, now.sent, now.in_flight, now.first_ended) {
             doom.1.cancel();
         }
     }
@@ -324,6 +324,7 @@ impl Observer for Feed {
             in_flight,
             completed,
             failed,
+            first_ended: _,
             events_per_s,
             ttft_p50_ns,
             ttft_p95_ns,

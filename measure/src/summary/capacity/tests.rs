@@ -143,7 +143,7 @@ fn refusals_for_load_are_above_capacity() {
     };
     assert_eq!(
         why,
-        "20 of 200 requests were refused for load or not answered in time"
+        "20 of 200 requests were refused for load, given up or not answered in time"
     );
 }
 
