@@ -101,7 +101,7 @@ fn first_knob(advice: &Advice, flag: Option<&FlagView>) -> Html {
         .map(|it| html!("<p>If that is the cause: {}</p>", it.sentence()));
     let link = flag.and_then(|it| it.link.as_ref()).map(|link| {
         html!(
-            r#"<p class="row"><a class="button" href="{}">New study that flips this knob alone</a></p>"#,
+            r#"<p class="row"><a class="button" rel="external" href="{}">New study that flips this knob alone</a></p>"#,
             link
         )
     });

@@ -37,6 +37,7 @@ mod reading; // what a page reads before it shows anything
 #[cfg(feature = "ssr")]
 pub mod rules; // a point as other tools would tell it, drawn by the server
 pub mod scores; // another SLO over the same points
+mod screens; // which page stands at which address
 mod status;
 pub mod studio; // the door to the world, and the views that pass through it
 pub mod ui;
@@ -50,11 +51,10 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use leptos_meta::MetaTags;
 use leptos_meta::{Title, provide_meta_context};
-use leptos_router::components::{A, FlatRoutes, Route, Router};
-use leptos_router::{SsrMode, path};
+use leptos_router::components::Router;
 use serde::{Deserialize, Serialize};
 
-use pages::{ComparePage, NewStudyPage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
+use screens::{Brand, Screens};
 use ui::theme::ThemeToggle;
 #[cfg(feature = "ssr")]
 use ui::theme::theme_script;
@@ -65,14 +65,23 @@ use ui::toast::{Toaster, provide_toasts};
 pub struct Assets {
     /// The style sheet.
     pub css: String,
-    /// The JavaScript glue of the frontend.
-    pub js: String,
-    /// The frontend itself.
-    pub wasm: String,
+    /// What wakes up the pages of studies.
+    pub frontend: Module,
+    /// What wakes up the page that begins one.
+    pub new_study: Module,
     /// plotly.js, loaded when a chart is near.
     pub plotly: String,
     /// The icon.
     pub favicon: String,
+}
+
+/// A part of the frontend: URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    /// Its JavaScript glue.
+    pub js: String,
+    /// Itself.
+    pub wasm: String,
 }
 
 /// Scheme, host and port under which the reader sees the studio (`https://studio.example`); the server provides it by
@@ -85,11 +94,16 @@ pub struct Origin(pub String);
 pub fn shell() -> impl IntoView {
     let Assets {
         css,
-        js,
-        wasm,
+        frontend,
+        new_study,
         plotly,
         favicon,
     } = use_context().unwrap_or_default();
+    let Module { js, wasm } = if screens::begins_a_study() {
+        new_study
+    } else {
+        frontend
+    };
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -147,21 +161,14 @@ pub fn App() -> impl IntoView {
         <Router>
             <a class="skip-link" href="#main">"Skip to content"</a>
             <header class="site-header">
-                <A href="/" attr:class="brand">"Goodput Studio"</A>
+                <Brand />
                 <nav aria-label="Studio">
                     <a href="/engines" rel="external">"Engines"</a>
                 </nav>
                 <ThemeToggle />
             </header>
             <main id="main" tabindex="-1">
-                <FlatRoutes fallback=NotFoundPage>
-                    <Route path=path!("/") view=StartPage ssr=SsrMode::Async />
-                    <Route path=path!("/studies/new") view=NewStudyPage ssr=SsrMode::Async />
-                    <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
-                    <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
-                    <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
-                    <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
-                </FlatRoutes>
+                <Screens />
             </main>
             <Toaster />
         </Router>

@@ -1,4 +1,4 @@
-//! Wakes up the pages that the server rendered.
+//! Wakes up the pages that the server rendered: those of one part of the studio.
 
 #![recursion_limit = "256"]
 

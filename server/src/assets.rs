@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use app::Assets;
+use app::{Assets, Module};
 use axum::extract::{self, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -117,10 +117,14 @@ impl Site {
                 .map(|file| format!("/{file}"))
                 .unwrap_or_default()
         };
+        let module = |name: &str| Module {
+            js: url(&format!("{name}.js")),
+            wasm: url(&format!("{name}.wasm")),
+        };
         let assets = Assets {
             css: url("app.css"),
-            js: url("frontend.js"),
-            wasm: url("frontend.wasm"),
+            frontend: module("frontend"),
+            new_study: module("new-study"),
             plotly: url("plotly.js"),
             favicon: url("favicon.svg"),
         };

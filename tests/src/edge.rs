@@ -181,6 +181,7 @@ fn site(dir: &TempDir) -> anyhow::Result<Site> {
     std::fs::create_dir_all(folder.join("assets"))?;
     let manifest = serde_json::json!({
         "frontend.js": "assets/frontend.11.js", "frontend.wasm": "assets/frontend.22.wasm",
+        "new-study.js": "assets/new-study.66.js", "new-study.wasm": "assets/new-study.77.wasm",
         "app.css": "assets/app.33.css", "plotly.js": "assets/plotly.44.js", "favicon.svg": "assets/favicon.55.svg",
     });
     std::fs::write(folder.join("manifest.json"), manifest.to_string())?;

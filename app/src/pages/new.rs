@@ -30,7 +30,7 @@ use crate::ui::erased::Erase;
 use crate::ui::reactive::{derived, effect, memo};
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_query_map;
 use measure::study::StudySpec;
 use uuid::Uuid;
 
@@ -192,11 +192,11 @@ fn launch_action(
         let spec = spec.clone();
         async move { api::launch_study(spec).await }
     });
-    let navigate = use_navigate();
     effect(move || match launch.value().get() {
         Some(Ok(id)) => {
             keep::forget(&key.get_value());
-            navigate(&format!("/studies/{id}"), Default::default());
+            // It fails only for an address that cannot be read.
+            let _ = window().location().set_href(&format!("/studies/{id}"));
         }
         Some(Err(StudioError::Invalid { fields })) => {
             form.refused.set(fields);

@@ -12,7 +12,6 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
-use leptos_router::components::A;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::api;
@@ -56,9 +55,7 @@ pub fn StartPage() -> impl IntoView {
             <header class="page-head">
                 <h1>"Studies"</h1>
                 <Search search />
-                <A href="/studies/new" attr:class="button primary">
-                    "New study"
-                </A>
+                <a href="/studies/new" rel="external" class="button primary">"New study"</a>
             </header>
             {studies.part(move |rows| view! { <Found rows filter=filter.get_untracked() studies choice /> }.erased())}
             <Examples unfiltered />

@@ -4,7 +4,7 @@
 
 use super::names::shortened;
 use super::shrink::{neighbours, optimised, without_idle};
-use super::workshop;
+use super::{Part, workshop};
 use crate::fingerprint::{Fingerprint, is_current, keep};
 use crate::paths::at;
 use crate::step::unchanged;
@@ -13,11 +13,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Writes `frontend.js`, `frontend_bg.wasm` and perhaps `snippets/`, and returns their folder.
+/// Writes a part's `{name}.js`, `{name}_bg.wasm` and perhaps `snippets/`, and returns their folder.
 ///
 /// The script holds no address of the module: the page names both, because both have hashed names.
-pub fn write(module: &Path, packages: &Path, dev: bool) -> anyhow::Result<PathBuf> {
-    let folder = workshop().join(if dev { "bindings-dev" } else { "bindings" });
+pub fn write(part: &Part, module: &Path, packages: &Path, dev: bool) -> anyhow::Result<PathBuf> {
+    let made = if dev { "bindings-dev" } else { "bindings" };
+    let folder = workshop().join(made).join(part.name);
     let stamp = folder.join("stamp");
     let fingerprint = Fingerprint::default()
         .word(if dev { "dev" } else { "release" })
@@ -26,28 +27,28 @@ pub fn write(module: &Path, packages: &Path, dev: bool) -> anyhow::Result<PathBu
         .tree(&at("xtask/npm"))?
         .finish();
     if is_current(&stamp, &fingerprint) {
-        unchanged("bindings");
+        unchanged(part.name);
         return Ok(folder);
     }
     if folder.is_dir() {
         fs::remove_dir_all(&folder)
             .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    generate(module, &folder, dev)?;
+    generate(part, module, &folder, dev)?;
     if !dev {
-        shrink(&folder, packages)?;
+        shrink(part, &folder, packages)?;
     }
     keep(&stamp, &fingerprint)?;
     Ok(folder)
 }
 
-fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
+fn generate(part: &Part, module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
     let mut bytes = read(module)?;
     if !dev {
         bytes = without_idle(&bytes)?;
     }
     Bindgen::new()
-        .input_bytes("frontend", bytes)
+        .input_bytes(part.name, bytes)
         .web(true)?
         .typescript(false)
         .omit_default_module_path(true)
@@ -58,8 +59,8 @@ fn generate(module: &Path, folder: &Path, dev: bool) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make bindings for {}", module.display()))
 }
 
-fn shrink(folder: &Path, packages: &Path) -> anyhow::Result<()> {
-    let (module, script) = (folder.join("frontend_bg.wasm"), folder.join("frontend.js"));
+fn shrink(part: &Part, folder: &Path, packages: &Path) -> anyhow::Result<()> {
+    let (module, script) = files(part, folder);
     optimised(&module, packages)?;
     let (bytes, text) = shortened(
         &neighbours(&read(&module)?)?,
@@ -69,6 +70,14 @@ fn shrink(folder: &Path, packages: &Path) -> anyhow::Result<()> {
         fs::write(file, content).with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(())
+}
+
+/// A part's module and script.
+pub fn files(part: &Part, folder: &Path) -> (PathBuf, PathBuf) {
+    (
+        folder.join(format!("{}_bg.wasm", part.name)),
+        folder.join(format!("{}.js", part.name)),
+    )
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {

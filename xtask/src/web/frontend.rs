@@ -1,11 +1,12 @@
-//! Compiles crate `frontend` for the browser: own target folder, own profile, nothing inherited.
+//! Compiles crate `frontend` for the browser, once for each part of the studio: own target folder, own profile, nothing inherited.
 
 use super::toolchain::Toolchain;
-use super::{Options, workshop};
+use super::{Options, Part, workshop};
 use crate::command::{cargo, run};
 use crate::fingerprint::{Fingerprint, is_current, keep};
 use crate::paths::at;
 use crate::step::unchanged;
+use anyhow::Context;
 use std::path::PathBuf;
 
 /// What the module is made of. `public` is not among them: styles change without compiling.
@@ -18,19 +19,16 @@ const SOURCES: [&str; 6] = [
     "xtask/src/web",
 ];
 
-/// The module as the compiler leaves it; compiled only when a source or the compiler changed.
-pub fn build(options: &Options) -> anyhow::Result<PathBuf> {
+/// A part's module as the compiler leaves it; compiled only when a source or the compiler changed.
+pub fn build(part: &Part, options: &Options) -> anyhow::Result<PathBuf> {
     let toolchain = Toolchain::choose(options.consent)?;
     let profile = if options.dev { "dev" } else { "wasm-release" };
     let folder = if options.dev { "debug" } else { "wasm-release" };
-    let module = workshop()
-        .join("wasm32-unknown-unknown")
-        .join(folder)
-        .join("frontend.wasm");
-    let stamp = workshop().join(format!("{profile}.stamp"));
+    let module = workshop().join(format!("{}-{folder}.wasm", part.name));
+    let stamp = workshop().join(format!("{}-{profile}.stamp", part.name));
     let fingerprint = fingerprint(&toolchain, profile)?;
     if is_current(&stamp, &fingerprint) && module.is_file() {
-        unchanged("frontend");
+        unchanged(part.name);
         return Ok(module);
     }
     let mut command = cargo();
@@ -40,6 +38,8 @@ pub fn build(options: &Options) -> anyhow::Result<PathBuf> {
         "frontend",
         "--lib",
         "--locked",
+        "--features",
+        part.features,
         "--profile",
         profile,
         "--target-dir",
@@ -47,6 +47,9 @@ pub fn build(options: &Options) -> anyhow::Result<PathBuf> {
     command.arg(workshop());
     toolchain.apply(&mut command);
     run(&mut command)?;
+    let compiled = workshop().join("wasm32-unknown-unknown").join(folder);
+    std::fs::copy(compiled.join("frontend.wasm"), &module)
+        .with_context(|| format!("cannot write {}", module.display()))?;
     keep(&stamp, &fingerprint)?;
     Ok(module)
 }

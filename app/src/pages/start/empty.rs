@@ -55,9 +55,7 @@ pub fn Exercise() -> impl IntoView {
                 >
                     "Run the goodput exercise on the simulator"
                 </button>
-                <A href="/studies/new?exercise=1" attr:class="button quiet">
-                    "Look at it first"
-                </A>
+                <a href="/studies/new?exercise=1" rel="external" class="button quiet">"Look at it first"</a>
             </div>
             <p class="small muted">{cost} ". Needs no engine: everything it measures is marked simulated."</p>
             <div role="alert">{shared(move || problem().map(|text| view! { <p class="notice" data-tone="bad">{text}</p> }))}</div>

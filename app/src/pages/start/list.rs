@@ -66,7 +66,7 @@ pub fn Row(
                 <span class="row">{points_words(points_finished, points)} " · " <RelativeTime unix_ms=created_ms /></span>
                 <span class="row">
                     {both.map(|address| view! { <a class="button compact quiet" href=address>"Compare"</a> })}
-                    <a class="button compact quiet" href=format!("/studies/new?from={id}")>"Clone"</a>
+                    <a class="button compact quiet" rel="external" href=format!("/studies/new?from={id}")>"Clone"</a>
                     <Delete id name state studies />
                 </span>
             </div>

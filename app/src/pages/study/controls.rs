@@ -99,7 +99,7 @@ pub fn Actions(page: Page) -> impl IntoView {
             {shared(move || {
                 compare.get().map(|href| view! { <a class="button" href=href title="Baseline against the others, with what differs">"Compare configurations"</a> })
             })}
-            <a class="button" href=clone title="A new study that begins with this one's settings">"Clone"</a>
+            <a class="button" rel="external" href=clone title="A new study that begins with this one's settings">"Clone"</a>
             <a class="button" rel="external" download="" href=export hidden=move || is_live(state.get()) title="One file that another studio opens without any engine; addresses, paths, logs and notes are left out">"Export"</a>
             <button type="button" class="button" aria-haspopup="dialog" on:click=move |_| sharing.set(true)>"Share"</button>
             <button type="button" class="button quiet" aria-haspopup="dialog" on:click=move |_| editing.set(true)>"Edit"</button>
