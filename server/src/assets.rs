@@ -248,7 +248,7 @@ mod tests {
     fn pages_name_what_the_manifest_lists() {
         let site = site();
         assert_eq!(site.assets().css, "/assets/app.1.css");
-        assert_eq!(site.assets().wasm, "/assets/f.2.wasm");
+        assert_eq!(site.assets().frontend.wasm, "/assets/f.2.wasm");
         assert_eq!(site.assets().plotly, "", "what was not built is not named");
     }
 
