@@ -269,7 +269,7 @@ mod tests {
             ..Start::default()
         };
         let exercise = Start {
-            exercise: true,
+            preset: Some("exercise".into()),
             ..Start::default()
         };
         assert_ne!(clone.key(), exercise.key());
