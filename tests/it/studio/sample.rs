@@ -21,13 +21,13 @@ async fn the_first_requests_are_shown_as_they_would_be_sent() {
             output_tokens,
             turns,
             messages,
-        } = studio.sample(ME, spec.clone()).await?;
+        } = studio.sample(&ME, spec.clone()).await?;
         assert!(!input_tokens.is_empty() && input_tokens.iter().all(|it| *it == 40));
         assert!(output_tokens.iter().all(|it| (5..=9).contains(it)));
         assert!(turns.iter().all(|it| *it == 1));
         assert!(matches!(&messages[..], [(who, text)] if who == "user" && !text.is_empty()));
         spec.levels = Vec::new();
-        let refused: Result<Sample, StudioError> = studio.sample(ME, spec).await;
+        let refused: Result<Sample, StudioError> = studio.sample(&ME, spec).await;
         assert_eq!(invalid_fields(refused), ["levels"]);
         Ok(())
     })
