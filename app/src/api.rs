@@ -106,6 +106,19 @@ async fn foretold(spec: StudySpec) -> Answer<String> {
     Ok(crate::words::foretold(&spec))
 }
 
+/// What a workload would send.
+#[cfg(feature = "ssr")]
+async fn sent(studio: Arc<dyn Studio>, spec: StudySpec) -> Answer<String> {
+    let sample = studio.sample(OWNER, spec).await?;
+    Ok(crate::drawn::sample::drawn(&sample))
+}
+
+/// A study in the forms that can be copied.
+#[cfg(feature = "ssr")]
+async fn written(spec: StudySpec) -> Answer<String> {
+    Ok(crate::drawn::written::drawn(&spec))
+}
+
 /// A function for each line: where it is under `/fn`, what it is given, what it gives, and what it calls.
 macro_rules! functions {
     ($(
@@ -153,6 +166,12 @@ functions! {
     /// What an adaptive sweep would take, in words; nothing where levels are fixed.
     "foretell" fn foretell_study(spec: StudySpec) -> String { |_studio| foretold(spec) }
 
+    /// What a workload would send, drawn by the server.
+    "sent" fn preview_workload(spec: StudySpec) -> String { |studio| sent(studio, spec) }
+
+    /// A study as others would be told of it: as JSON, as a command line, as a file; drawn by the server.
+    "written" fn write_study(spec: StudySpec) -> String { |_studio| written(spec) }
+
     /// Stops a study.
     "stop" fn stop_study(id: Uuid) -> () { |studio| studio.stop(OWNER, id) }
 
@@ -183,8 +202,8 @@ functions! {
     /// Forgets an engine.
     "delete_engine" fn delete_engine(id: Uuid) -> () { |studio| studio.delete_engine(OWNER, id) }
 
-    /// What the form of a new study begins with: another study, or the exercise, and the lists it offers.
-    "new_study" fn new_study(from: Option<String>, exercise: bool, flip: Option<String>) -> Beginning { |studio| beginning(studio, from, exercise, flip) }
+    /// What the form of a new study begins with: another study, or a preset, and the lists it offers.
+    "new_study" fn new_study(from: Option<String>, preset: Option<String>, flip: Option<String>) -> Beginning { |studio| beginning(studio, from, preset, flip) }
 
     /// Names of stored secrets.
     "secrets" fn list_secrets() -> Vec<String> { |studio| studio.secrets(OWNER) }

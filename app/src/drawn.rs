@@ -4,4 +4,7 @@
 pub mod document; // around what is drawn whole
 pub mod engines; // which engines there are
 pub mod fields; // fields of the new study's form
+pub mod presets; // questions that a study is begun with
+pub mod sample; // what a workload would send
 pub mod starts; // each start of an engine for a study
+pub mod written; // a study in forms that can be copied

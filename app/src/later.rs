@@ -3,7 +3,8 @@
 //! An element `data-later="why"` is filled from `{the page's path}/why`. The script stands in the page and not in the browser's module,
 //! which would be larger by two kilobytes.
 
-/// Fills such elements, those too that come with a later page. An answer 202 means: not yet.
+/// Fills such elements, those too that come with a later page. An answer 202 means: not yet. And copies the text that a button
+/// `data-copy="id"` names; where the browser keeps its clipboard to itself the text is selected.
 pub const SCRIPT: &str = r#"
 const ask = (it, path) => it.isConnected && fetch(path).then(async answer => {
   if (answer.status == 202) return setTimeout(ask, 5000, it, path);
@@ -17,4 +18,11 @@ let soon = 0;
 new MutationObserver(() => { soon ||= setTimeout(() => { soon = 0; look(); }, 300); })
   .observe(document.body, { childList: true, subtree: true });
 setTimeout(look, 300);
+document.addEventListener("click", async event => {
+  const button = event.target.closest?.("[data-copy]");
+  const text = button && document.getElementById(button.dataset.copy);
+  if (!text) return;
+  getSelection().selectAllChildren(text);
+  await navigator.clipboard?.writeText(text.textContent).then(() => { button.dataset.done = ""; }, () => {});
+});
 "#;

@@ -378,6 +378,32 @@ pub struct EngineRow {
     pub managed: Option<String>,
 }
 
+impl EngineRow {
+    /// The engine as a study names it.
+    pub fn spec(&self) -> EngineSpec {
+        match self.managed {
+            Some(_) => EngineSpec::Managed {
+                name: self.name.clone(),
+            },
+            None => EngineSpec::Endpoint(self.endpoint.clone()),
+        }
+    }
+}
+
+/// The first requests of a study's first point.
+#[cfg(feature = "ssr")]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Input tokens meant of each request, the whole context of its turn.
+    pub input_tokens: Vec<u32>,
+    /// Output tokens asked of each.
+    pub output_tokens: Vec<u32>,
+    /// Turns of each session.
+    pub turns: Vec<u32>,
+    /// Messages of one request, with who speaks.
+    pub messages: Vec<(String, String)>,
+}
+
 /// What values a knob takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnobKind {
@@ -686,6 +712,9 @@ pub trait Studio: Send + Sync {
     ) -> Result<HistoryView, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     fn will_try(&self, actor: &Actor, point: Uuid);
+    /// The first requests that a study would send.
+    #[cfg(feature = "ssr")]
+    async fn sample(&self, actor: &Actor, spec: StudySpec) -> Result<Sample, StudioError>;
     /// Checks and stores a study and puts it in the queue.
     async fn launch(&self, actor: &Actor, spec: StudySpec) -> Result<Uuid, StudioError>;
     /// Stops a study; finished points are kept.

@@ -19,13 +19,15 @@ mod check; // can it run
 mod connection; // how an engine is reached
 mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
-mod plan; // its points
+mod plan;
+mod preset; // questions that studies are begun with // its points
 
 pub use adaptive::{Adaptive, PROBES};
 pub use check::{declared_problem, is_visible};
 pub use connection::Connection;
 pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
+pub use preset::Preset;
 
 /// The wire dialect of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,6 +18,7 @@ pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod rows; // studies in a list
 mod rules; // points as other tools would tell them
+mod sample; // what a study would send
 pub(crate) mod search; // an adaptive sweep as its points tell it
 pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
@@ -30,8 +31,8 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
-    StudyState, StudyView,
+    ProbeRequest, Sample, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter,
+    StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -297,6 +298,10 @@ impl Studio for LocalStudio {
             .map_err(internal)?
             .ok_or_else(|| missing("study"))?;
         self.store.set_deleted(id, None).await.map_err(internal)
+    }
+
+    async fn sample(&self, _: &Actor, spec: StudySpec) -> Result<Sample, StudioError> {
+        self.first_requests(spec).await
     }
 
     async fn probe(&self, _: &Actor, request: ProbeRequest) -> Result<ProbeReport, StudioError> {

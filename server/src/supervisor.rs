@@ -43,7 +43,7 @@ use stuck::Stuck;
 
 pub(crate) use facts::DIALECT;
 pub(crate) use managed::DIED;
-pub(crate) use prompts::plan_first_point;
+pub(crate) use prompts::first_point;
 
 /// The queue is looked at so often even when nobody wakes the supervisor: another server may have given an engine back.
 const LOOK: Duration = Duration::from_secs(3);

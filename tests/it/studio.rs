@@ -5,6 +5,7 @@ mod files;
 mod kill;
 mod lengths;
 mod run;
+mod sample;
 mod search;
 mod share;
 mod trouble;

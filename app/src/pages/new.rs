@@ -14,6 +14,7 @@ mod engine; // which engine
 mod flip; // one knob of another study
 mod form; // the form's signals
 mod keep; // a reload loses nothing
+mod later; // what the server draws of the study, unfolded
 mod load; // how hard and how long
 mod more; // warm-up, seed, limits
 mod plan; // time, cost, advice, Launch
@@ -54,8 +55,8 @@ pub use drawn::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, drawn_key};
 struct Start {
     /// Another study, cloned.
     from: Option<String>,
-    /// The goodput exercise under its own name.
-    exercise: bool,
+    /// The preset of this name.
+    preset: Option<String>,
     /// The knob of it that is flipped: `0:max-num-seqs=64`.
     flip: Option<String>,
 }
@@ -66,7 +67,7 @@ impl Start {
         format!(
             "new-study:{}:{}:{}",
             self.from.as_deref().unwrap_or_default(),
-            self.exercise,
+            self.preset.as_deref().unwrap_or_default(),
             self.flip.as_deref().unwrap_or_default()
         )
     }
@@ -79,13 +80,16 @@ pub fn NewStudyPage() -> impl IntoView {
     let start = memo(move || {
         query.with(|query| Start {
             from: query.get("from"),
-            exercise: query.get("exercise").is_some(),
+            // As links of before have it.
+            preset: query
+                .get("preset")
+                .or_else(|| query.get("exercise").map(|_| "exercise".into())),
             flip: query.get("flip"),
         })
     });
     let first = Reading::new(
         move || start.get(),
-        |start: Start| api::new_study(start.from, start.exercise, start.flip),
+        |start: Start| api::new_study(start.from, start.preset, start.flip),
     );
     view! {
         <Title text="New study" />
@@ -142,6 +146,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
             <header class="stack">
                 <h1>"New study"</h1>
                 <sentence::Sentence form />
+                <div inner_html=form.drawn("presets", "")></div>
             </header>
             <div class="split">
                 <div class="stack">
@@ -264,7 +269,7 @@ mod tests {
             ..Start::default()
         };
         let exercise = Start {
-            exercise: true,
+            preset: Some("exercise".into()),
             ..Start::default()
         };
         assert_ne!(clone.key(), exercise.key());

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{LocalStudio, added, dataset, engines, internal, invalid, managed};
 use crate::store::NewStudy;
-use crate::supervisor::plan_first_point;
+use crate::supervisor::first_point;
 
 const NAME_LENGTH: usize = 200;
 const NOTE_LENGTH: usize = 20_000;
@@ -78,7 +78,7 @@ impl LocalStudio {
         let turn = dataset::turn_for(&spec).await;
         let planned = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            plan_first_point(&spec, &data_dir)
+            first_point(&spec, &data_dir).map(drop)
         });
         let planned = planned.await;
         match planned {
@@ -123,7 +123,7 @@ fn check_simulator(spec: &StudySpec) -> Vec<FieldError> {
 }
 
 /// A data set and a tokenizer are files of the studio's folder, never paths.
-fn check_files(spec: &StudySpec, data_dir: &Path) -> Vec<FieldError> {
+pub(super) fn check_files(spec: &StudySpec, data_dir: &Path) -> Vec<FieldError> {
     let files = [
         ("workload.file", spec.workload.file()),
         ("tokenizer", spec.tokenizer.as_deref()),

@@ -115,8 +115,8 @@ fn length(spec: &StudySpec, planned: &PlannedPoint) -> PointLength {
     }
 }
 
-/// Makes a study's first point, to see whether it can be made.
-pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), String> {
+/// A study's first point, as it would be sent to an engine that speaks OpenAI's chat; or why it cannot be made.
+pub(crate) fn first_point(spec: &StudySpec, data_dir: &Path) -> Result<PointPlan, String> {
     let asked = Asked {
         api: Api::OpenAiChat,
         model: "model",
@@ -124,7 +124,7 @@ pub(crate) fn plan_first_point(spec: &StudySpec, data_dir: &Path) -> Result<(), 
         counter: None,
     };
     match spec.plan().first() {
-        Some(first) => plan(spec, first, data_dir, asked, "check").map(drop),
+        Some(first) => plan(spec, first, data_dir, asked, "check"),
         None => Err("the study has no point".into()),
     }
 }

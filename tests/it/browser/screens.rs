@@ -47,6 +47,7 @@ async fn pages(studio: &StudioProcess) -> anyhow::Result<Vec<String>> {
         String::new(),
         "engines".into(),
         "studies/new".into(),
+        "studies/new?preset=ceiling".into(),
         format!("studies/new?from={wrong}"),
         format!("studies/{wrong}"),
         format!("studies/{id}"),

@@ -29,6 +29,7 @@ pub use asked::beginning;
 mod asked {
     use std::sync::Arc;
 
+    use measure::study::{EngineSpec, Preset};
     use uuid::Uuid;
 
     use super::super::flip::{fix_levels, flip};
@@ -39,13 +40,13 @@ mod asked {
     pub async fn beginning(
         studio: Arc<dyn Studio>,
         from: Option<String>,
-        exercise: bool,
+        preset: Option<String>,
         knob: Option<String>,
     ) -> Result<Beginning, StudioError> {
         let owner = &Actor::Owner;
         let mut spec = match from {
             Some(from) => clone_of(&*studio, &from).await?,
-            None => first(exercise),
+            None => first(preset.as_deref(), &studio.engines(owner).await?),
         };
         if let Some(knob) = knob {
             flip(&mut spec, &knob);
@@ -61,15 +62,16 @@ mod asked {
         })
     }
 
-    /// The exercise, under its own name only where it is asked for.
-    fn first(exercise: bool) -> StudySpec {
-        let spec = StudySpec::goodput_exercise();
-        let name = if exercise {
-            spec.name.clone()
-        } else {
-            String::new()
+    /// A preset on the engines that are there. Without one, the exercise without its name.
+    fn first(preset: Option<&str>, engines: &[EngineRow]) -> StudySpec {
+        let Some(preset) = preset.and_then(Preset::of_name) else {
+            return StudySpec {
+                name: String::new(),
+                ..StudySpec::goodput_exercise()
+            };
         };
-        StudySpec { name, ..spec }
+        let engines: Vec<EngineSpec> = engines.iter().map(EngineRow::spec).collect();
+        preset.study(&engines)
     }
 
     /// A study by its id; `STUDY.POINT` to try what that point's diagnosis foretells.

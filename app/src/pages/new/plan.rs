@@ -8,6 +8,7 @@ use measure::study::{FieldError, PlannedPoint, StudySpec};
 
 use super::advice::{Advice, advise, pauses, total_ms};
 use super::form::{Form, section_of};
+use super::later::{Asking, Later};
 use super::sentence::{engines_words, rate_unit};
 use super::spoken::spoken;
 use crate::api::foretell_study;
@@ -88,6 +89,7 @@ pub fn Plan(
                 "Launch"
             </button>
             <AdviceList form />
+            <Later form what="Copy it as JSON or as command lines" ask=Asking::Written />
         </section>
     }
     .erased()

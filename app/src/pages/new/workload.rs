@@ -7,6 +7,7 @@ use measure::workload::DataKind;
 
 use super::drawn::{Drawn, ROOM};
 use super::form::Form;
+use super::later::{Asking, Later};
 use super::section::Section;
 use super::sentence::workload_words;
 use super::shared::Datasets;
@@ -47,6 +48,7 @@ pub fn WorkloadSection(
             />
             {fields}
             <Tokenizer form datasets />
+            <Later form what="What would be sent" ask=Asking::Sample />
         </Section>
     }
     .erased()

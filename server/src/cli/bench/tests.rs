@@ -2,6 +2,9 @@
 
 use clap::Parser;
 
+use measure::study::{EngineSpec, StudySpec};
+use measure::workload::{Answers, Lengths};
+
 use super::*;
 
 #[derive(Parser)]
@@ -63,4 +66,92 @@ fn the_url_keeps_the_studios_rule() {
         );
         assert!(!error.contains("u:p"), "{error}");
     }
+}
+
+/// A study on an engine by URL, with this workload.
+fn on_an_engine(workload: Workload) -> StudySpec {
+    StudySpec {
+        engine: EngineSpec::Endpoint(Endpoint::new(
+            "http://127.0.0.1:8000",
+            Api::default(),
+            "llama",
+        )),
+        workload,
+        ..StudySpec::goodput_exercise()
+    }
+}
+
+#[track_caller]
+fn survives_the_command_line(workload: Workload) {
+    let spec = on_an_engine(workload);
+    let lines = app::drawn::written::command::lines(&spec).expect("lines");
+    assert_eq!(lines.len(), spec.levels.len());
+    for (line, level) in lines.iter().zip(&spec.levels) {
+        let words = shlex(line);
+        let args = Line::try_parse_from(&words[1..]).expect(line).bench;
+        let (workload, (length, _)) = {
+            let workload = args.traffic.workload().expect(line);
+            let bounds = args.traffic.bounds(&workload).expect(line);
+            (workload, bounds)
+        };
+        assert_eq!(workload, spec.workload, "{line}");
+        assert_eq!(args.traffic.level(&workload), *level, "{line}");
+        assert_eq!(args.traffic.arrival(), spec.arrival);
+        assert_eq!(length.max_requests, spec.length.max_requests);
+        assert_eq!(args.slo.as_ref(), Some(&spec.slo));
+        assert_eq!(args.seed, spec.seed.0);
+    }
+}
+
+/// Words of a shell's line whose quotes hold no quotes.
+fn shlex(line: &str) -> Vec<String> {
+    let pieces = line.split('\'').enumerate();
+    let mut words = Vec::new();
+    for (index, piece) in pieces {
+        match index % 2 {
+            0 => words.extend(piece.split_whitespace().map(str::to_owned)),
+            _ => words.push(piece.to_owned()),
+        }
+    }
+    words
+}
+
+#[test]
+fn a_study_as_command_lines_is_the_same_load() {
+    let uniform = Lengths::Uniform { min: 5, max: 90 };
+    let log_normal = Lengths::LogNormal {
+        median: 200,
+        sigma: 0.7,
+        max: 2000,
+    };
+    survives_the_command_line(Workload::Synthetic {
+        input: log_normal.clone(),
+        output: Lengths::Fixed { tokens: 64 },
+    });
+    survives_the_command_line(Workload::SharedPrefix {
+        families: 3,
+        prefix_tokens: 512,
+        share: 0.5,
+        input: uniform.clone(),
+        output: log_normal,
+    });
+    survives_the_command_line(Workload::ShareGptShaped {
+        scale: 1.0,
+        max_turns: 4,
+        think_ms: 250,
+        max_context: 1900,
+        answers: Answers::Real,
+    });
+    survives_the_command_line(Workload::PromptFile {
+        file: "prompts.jsonl".into(),
+        output: Some(uniform),
+        repeats: true,
+    });
+}
+
+#[test]
+fn what_only_a_study_can_is_no_command_line() {
+    let spec = on_an_engine(StudySpec::goodput_exercise().workload);
+    let why = app::drawn::written::command::lines(&spec);
+    assert_eq!(why, Err("lengths scaled down are a study's alone"));
 }
