@@ -6,6 +6,7 @@ mod declare; // what an engine does not tell
 mod engines; // those that the studio starts: the form, their starts, their page
 mod example; // studies from elsewhere
 mod exercise; // the study of the goodput exercise, and what its page must show
+mod gallery; // pictures for the documentation
 mod history; // earlier runs of the same
 mod journey; // define, launch, watch, reload, compare, share
 mod promise; // another SLO, and what is none

@@ -111,10 +111,13 @@ impl StudioProcess {
 
     /// The study as the REST interface shows it.
     pub async fn study(&self, id: &str) -> anyhow::Result<Value> {
-        let answer = client()
-            .get(format!("{}/api/v1/studies/{id}", self.url))
-            .send()
-            .await?;
+        self.json(&format!("/api/v1/studies/{id}")).await
+    }
+
+    /// What stands at an address, where it is JSON.
+    pub async fn json(&self, path: &str) -> anyhow::Result<Value> {
+        let url = format!("{}{path}", self.url);
+        let answer = client().get(url).send().await?;
         Ok(answer.error_for_status()?.json().await?)
     }
 

@@ -15,6 +15,7 @@ mod needs; // programs and Debian packages that must be there
 mod npm; // plotly.js and axe-core
 mod paths; // where things are
 mod release; // the binary with the browser's part inside
+mod screens; // pictures of the pages
 mod step; // one line before, one line after
 mod test; // everything that must hold
 mod tidy; // what the compiler does not check
@@ -47,6 +48,8 @@ enum Command {
     Bench(bench::Options),
     /// Install and start a real engine on loopback
     Engine(engine::Options),
+    /// Take pictures of every page for the documentation
+    Screens(needs::Consent),
     /// Give what reads an engine's bytes such as nobody would send
     Fuzz(fuzz::Options),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::Dist(consent) => dist::run(consent),
         Command::Bench(options) => bench::run(&options),
         Command::Engine(options) => engine::run(&options),
+        Command::Screens(consent) => screens::take(consent),
         Command::Fuzz(options) => fuzz::run(&options),
     };
     match outcome {

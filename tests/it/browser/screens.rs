@@ -11,7 +11,7 @@ async fn every_page_is_calm_wide_and_narrow_light_and_dark() -> anyhow::Result<(
     let data = tempfile::tempdir()?;
     let studio = studio(data.path())?;
     let pages = pages(&studio).await?;
-    for width in [1440, 390] {
+    for width in [1440, 390, 3000] {
         let browser = Browser::open(width, 900).await?;
         for theme in ["light", "dark"] {
             for page in &pages {
