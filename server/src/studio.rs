@@ -30,7 +30,7 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
+    ProbeRequest, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
     StudyState, StudyView,
 };
 use async_trait::async_trait;
@@ -379,8 +379,9 @@ impl Studio for LocalStudio {
         _: &Actor,
         study: Uuid,
         expires_ms: Option<i64>,
-    ) -> Result<ShareRow, StudioError> {
-        self.mint_share(study, expires_ms).await
+        scope: ShareScope,
+    ) -> Result<ShareRow, ShareScope, StudioError> {
+        self.mint_share(study, expires_ms, scope).await
     }
 
     async fn shares(&self, _: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError> {

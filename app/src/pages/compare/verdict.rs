@@ -1,7 +1,5 @@
 //! The first line: the verdict, or why there is none.
 
-use crate::ui::erased::Erase;
-use leptos::prelude::*;
 use measure::compare::{CeilingComparison, Verdict};
 use measure::knobs::{Comparability, Differing, Fact};
 
@@ -12,16 +10,11 @@ use crate::ui::html::{Html, html};
 use crate::words;
 
 /// One line a candidate.
-#[component]
-pub fn Verdicts(compared: StoredValue<CompareView>) -> impl IntoView {
-    let lines = compared.with_value(|compared| {
-        compared
-            .pairs
-            .iter()
-            .map(|pair| lines(compared, pair))
-            .collect::<Html>()
-    });
-    view! { <div class="answer" inner_html=lines.into_string()></div> }.erased()
+pub fn verdicts(compared: &CompareView) -> Html {
+    let pairs = compared.pairs.iter();
+    let lines: Html = pairs.map(|pair| lines(compared, pair)).collect();
+    let many = if 3 < compared.pairs.len() { " many" } else { "" };
+    html!(r#"<div class="answer{}">{}</div>"#, many, lines)
 }
 
 fn lines(compared: &CompareView, pair: &PairComparison) -> Html {

@@ -1,0 +1,132 @@
+//! A study's curve as files, as its address shows it: for its owner, and for whoever has a link.
+
+use app::pages::main_chart;
+use app::sheet::{self, Sheet, Source};
+use app::studio::{Studio, StudioError, StudyView};
+use app::url_state::ViewState;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse, Response};
+use uuid::Uuid;
+
+use super::compare::pairs;
+use crate::api::body::Path;
+use crate::auth::Who;
+use crate::error::ApiResult;
+use crate::preview;
+use crate::routes::Edge;
+
+/// What a query shows, and what stands in it in vain.
+pub(super) fn view_of(query: Option<String>) -> (ViewState, Vec<String>) {
+    let pairs = pairs(&query.unwrap_or_default());
+    let get = |key: &str| {
+        let found = pairs.iter().find(|(known, _)| known == key);
+        found.map(|(_, value)| value.clone())
+    };
+    (ViewState::read(get), app::url_state::told(get))
+}
+
+/// `GET /studies/{id}/curve.svg`
+pub async fn svg(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let study = edge.studio.study(&actor, id).await?;
+    Ok(svg_of(&sheet::of_study(&study, &view_of(query).0)).into_response())
+}
+
+/// `GET /studies/{id}/curve.png`
+pub async fn png(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let study = edge.studio.study(&actor, id).await?;
+    Ok(png_of(sheet::of_study(&study, &view_of(query).0)).await?)
+}
+
+/// `GET /studies/{id}/curve.csv`
+pub async fn csv(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let study = edge.studio.study(&actor, id).await?;
+    Ok(csv_of(rows(&study, &view_of(query).0)).into_response())
+}
+
+/// `GET /s/{token}/curve.svg`
+pub async fn shared_svg(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let study = edge.studio.shared(&token).await?;
+    Ok(svg_of(&sheet::of_study(&study, &view_of(query).0)).into_response())
+}
+
+/// `GET /s/{token}/curve.csv`
+pub async fn shared_csv(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let study = edge.studio.shared(&token).await?;
+    Ok(csv_of(rows(&study, &view_of(query).0)).into_response())
+}
+
+fn rows(study: &StudyView, state: &ViewState) -> String {
+    let chart = main_chart(study, &study.spec.slo, state);
+    let all = (0_u32..).zip(&study.configurations);
+    let sources = all.map(|(index, configuration)| Source {
+        colour: index as usize,
+        study: &study.spec.name,
+        id: study.id,
+        simulated: study.is_simulated(),
+        configuration,
+        points: study
+            .points
+            .iter()
+            .filter(|it| it.configuration == index)
+            .collect(),
+    });
+    let sources: Vec<Source<'_>> = sources.collect();
+    sheet::csv(&chart, &sources, &study.spec.slo.to_string())
+}
+
+type File<B> = ([(HeaderName, &'static str); 2], B);
+
+/// A picture that other programs draw.
+pub(super) fn svg_of(sheet: &Sheet) -> File<String> {
+    let head = [
+        (header::CONTENT_TYPE, "image/svg+xml; charset=utf-8"),
+        // A picture that is opened alone runs and asks for nothing.
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        ),
+    ];
+    (head, sheet::svg(sheet))
+}
+
+/// Rows.
+pub(super) fn csv_of(text: String) -> File<String> {
+    let head = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"curve.csv\""),
+    ];
+    (head, text)
+}
+
+/// Pixels.
+pub(super) async fn png_of(sheet: Sheet) -> Result<Response, StudioError> {
+    let picture = tokio::task::spawn_blocking(move || preview::draw(&sheet).png()).await;
+    let picture = picture
+        .map_err(|_| StudioError::Internal)?
+        .map_err(|_| StudioError::Internal)?;
+    Ok(([(header::CONTENT_TYPE, "image/png")], picture).into_response())
+}
