@@ -380,7 +380,7 @@ impl Studio for LocalStudio {
         study: Uuid,
         expires_ms: Option<i64>,
         scope: ShareScope,
-    ) -> Result<ShareRow, ShareScope, StudioError> {
+    ) -> Result<ShareRow, StudioError> {
         self.mint_share(study, expires_ms, scope).await
     }
 

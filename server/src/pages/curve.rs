@@ -17,13 +17,41 @@ use crate::preview;
 use crate::routes::Edge;
 
 /// What a query shows, and what stands in it in vain.
-pub(super) fn view_of(query: Option<String>) -> (ViewState, Vec<String>) {
+pub(crate) fn view_of(query: Option<String>) -> (ViewState, Vec<String>) {
     let pairs = pairs(&query.unwrap_or_default());
     let get = |key: &str| {
         let found = pairs.iter().find(|(known, _)| known == key);
         found.map(|(_, value)| value.clone())
     };
-    (ViewState::read(get), app::url_state::told(get))
+    let state = ViewState::read(get);
+    let mut told = app::url_state::told(get);
+    let slo = get("slo").filter(|text| state.slo.is_none() && !text.is_empty());
+    told.extend(slo.map(|_| "The SLO in the address cannot be read: this is the study's own.".into()));
+    (state, told)
+}
+
+/// The study under the SLO that its address tries. Where a link shows aggregates alone, there is nothing to judge by.
+pub(super) async fn judged(
+    edge: &Edge,
+    study: StudyView,
+    state: &ViewState,
+) -> Result<StudyView, StudioError> {
+    match &state.slo {
+        Some(slo) if *slo != study.spec.slo && !study.aggregates_only => {
+            edge.studio.judged(study, slo).await
+        }
+        _ => Ok(study),
+    }
+}
+
+/// A study's picture, as its address shows it.
+pub(crate) async fn sheet_of(
+    edge: &Edge,
+    study: StudyView,
+    state: &ViewState,
+) -> Result<Sheet, StudioError> {
+    let study = judged(edge, study, state).await?;
+    Ok(sheet::of_study(&study, state))
 }
 
 /// `GET /studies/{id}/curve.svg`
@@ -34,7 +62,7 @@ pub async fn svg(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.study(&actor, id).await?;
-    Ok(svg_of(&sheet::of_study(&study, &view_of(query).0)).into_response())
+    Ok(svg_of(&sheet_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
 /// `GET /studies/{id}/curve.png`
@@ -45,7 +73,7 @@ pub async fn png(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.study(&actor, id).await?;
-    Ok(png_of(sheet::of_study(&study, &view_of(query).0)).await?)
+    Ok(png_of(sheet_of(&edge, study, &view_of(query).0).await?).await?)
 }
 
 /// `GET /studies/{id}/curve.csv`
@@ -56,7 +84,9 @@ pub async fn csv(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.study(&actor, id).await?;
-    Ok(csv_of(rows(&study, &view_of(query).0)).into_response())
+    let state = view_of(query).0;
+    let study = judged(&edge, study, &state).await?;
+    Ok(csv_of(rows(&study, &state)).into_response())
 }
 
 /// `GET /s/{token}/curve.svg`
@@ -66,7 +96,7 @@ pub async fn shared_svg(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.shared(&token).await?;
-    Ok(svg_of(&sheet::of_study(&study, &view_of(query).0)).into_response())
+    Ok(svg_of(&sheet_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
 /// `GET /s/{token}/curve.csv`
@@ -76,7 +106,9 @@ pub async fn shared_csv(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.shared(&token).await?;
-    Ok(csv_of(rows(&study, &view_of(query).0)).into_response())
+    let state = view_of(query).0;
+    let study = judged(&edge, study, &state).await?;
+    Ok(csv_of(rows(&study, &state)).into_response())
 }
 
 fn rows(study: &StudyView, state: &ViewState) -> String {
@@ -123,7 +155,7 @@ pub(super) fn csv_of(text: String) -> File<String> {
 }
 
 /// Pixels.
-pub(super) async fn png_of(sheet: Sheet) -> Result<Response, StudioError> {
+pub(crate) async fn png_of(sheet: Sheet) -> Result<Response, StudioError> {
     let picture = tokio::task::spawn_blocking(move || preview::draw(&sheet).png()).await;
     let picture = picture
         .map_err(|_| StudioError::Internal)?

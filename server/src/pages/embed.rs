@@ -6,7 +6,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::curve::view_of;
+use super::curve::{judged, view_of};
 use crate::api::body::Path;
 use crate::guard::headers::FRAMED;
 use crate::routes::Edge;
@@ -18,9 +18,16 @@ pub async fn embed(
     RawQuery(query): RawQuery,
 ) -> Response {
     let policy = [(header::CONTENT_SECURITY_POLICY, FRAMED)];
-    match edge.studio.shared(&token).await {
+    let (state, mut told) = view_of(query);
+    let study = match edge.studio.shared(&token).await {
+        Ok(study) => judged(&edge, study, &state).await,
+        Err(error) => Err(error),
+    };
+    match study {
         Ok(study) => {
-            let (state, told) = view_of(query);
+            if study.aggregates_only && state.slo.is_some() {
+                told.push("Another SLO cannot be tried here: this is the study's own.".into());
+            }
             let page = embed::embed(&study, &state, &told, &token);
             (policy, Html(page)).into_response()
         }

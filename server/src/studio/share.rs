@@ -3,9 +3,13 @@
 pub(crate) mod plain; // what a stranger may read of settings
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use app::scores::{Scores, finished, rejudge};
 use app::studio::{ShareRow, ShareScope, StudioError, StudyState, StudyView};
 use measure::knobs::{Fact, Facts};
+use measure::score;
+use measure::slo::Slo;
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -89,6 +93,20 @@ impl LocalStudio {
             Some((owner, scores)) if owner == study => Ok(scores),
             _ => Err(missing("finished point")),
         }
+    }
+
+    /// A study under another SLO, judged by the times of its requests.
+    pub async fn judged(&self, study: StudyView, slo: &Slo) -> Result<StudyView, StudioError> {
+        let mut known = Scores::new();
+        for point in finished(&study) {
+            if let Some((_, bytes)) = self.store.scores(point.id).await.map_err(internal)? {
+                let scores = score::decode(&bytes).map_err(internal)?;
+                known.insert(point.id, Arc::new(scores));
+            }
+        }
+        let slo = slo.clone();
+        let judged = tokio::task::spawn_blocking(move || rejudge(&study, &known, &slo)).await;
+        judged.map_err(internal)
     }
 
     async fn shared_study(&self, token: &str) -> Result<(Uuid, ShareScope), StudioError> {
