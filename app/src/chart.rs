@@ -190,12 +190,19 @@ impl Chart {
     pub fn zoomed(mut self, part: Option<(f64, f64)>) -> Self {
         let Some((lo, hi)) = part else { return self };
         // A logarithmic axis has no zero.
-        let lo = if self.x.log && lo <= 0.0 { self.x.bottom() } else { lo };
+        let lo = if self.x.log && lo <= 0.0 {
+            self.x.bottom()
+        } else {
+            lo
+        };
         if hi <= lo {
             return self;
         }
         for line in &mut self.lines {
-            let edge = line.marks.iter_mut().filter(|it| it.place == Place::RightEdge);
+            let edge = line
+                .marks
+                .iter_mut()
+                .filter(|it| it.place == Place::RightEdge);
             edge.for_each(|it| it.x = hi);
             line.ceiling = line.ceiling.take().and_then(|it| within(it, lo, hi));
         }

@@ -3,7 +3,7 @@
 mod rows; // what is plotted, as CSV
 mod svg; // the picture
 
-pub use rows::{Source, csv};
+pub use rows::{Source, csv, record};
 pub use svg::{plain_colours, svg, within};
 
 use measure::certificate::Innocence;
@@ -44,8 +44,23 @@ pub struct Panel {
     pub chart: Chart,
     /// The colour's place that is drawn in grey.
     pub grey: Option<usize>,
-    /// Whiskers: horizontal value, lower and upper end.
-    pub whiskers: Vec<(f64, f64, f64)>,
+    /// Intervals that stand for themselves.
+    pub whiskers: Vec<Whisker>,
+    /// A thin line that leads the eye from mark to mark.
+    pub trail: Vec<(f64, f64)>,
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whisker {
+    /// Its place in the order of colours.
+    pub colour: usize,
+    /// Horizontal value.
+    pub x: f64,
+    /// Lower end.
+    pub lo: f64,
+    /// Upper end.
+    pub hi: f64,
 }
 
 impl Panel {
@@ -56,6 +71,7 @@ impl Panel {
             chart,
             grey: None,
             whiskers: Vec::new(),
+            trail: Vec::new(),
         }
     }
 }
@@ -84,7 +100,10 @@ impl Sheet {
             2 | 4 => 2,
             _ => 3,
         };
-        let (wide, high) = ((WIDTH - 2.0 * MARGIN) / columns as f64, self.height_of_one());
+        let (wide, high) = (
+            (WIDTH - 2.0 * MARGIN) / columns as f64,
+            self.height_of_one(),
+        );
         let top = self.legend_at(self.legend.len().div_ceil(2) * 2).1 + 34.0;
         let place = |index: usize| {
             let (column, row) = ((index % columns) as f64, (index / columns) as f64);
@@ -112,7 +131,11 @@ impl Sheet {
 /// A study as its address shows it.
 pub fn of_study(study: &StudyView, state: &ViewState) -> Sheet {
     let mut badges = vec![crate::ui::badge::study_word(study.state).word];
-    badges.extend(study.is_simulated().then_some("simulated: not measured on a real engine"));
+    badges.extend(
+        study
+            .is_simulated()
+            .then_some("simulated: not measured on a real engine"),
+    );
     badges.extend(study.is_insecure().then_some("insecure"));
     badges.extend((!study.imported.is_empty()).then_some("imported"));
     let legend = (0_u32..).zip(&study.configurations);
@@ -199,8 +222,14 @@ mod tests {
     fn a_sheet_carries_slo_badges_and_counts() {
         let study = fixture::study();
         let sheet = of_study(&study, &ViewState::default());
-        assert!(sheet.facts.iter().any(|it| it.starts_with("SLO: ttft")), "{sheet:?}");
-        assert!(sheet.facts.iter().any(|it| it.contains("simulated")), "{sheet:?}");
+        assert!(
+            sheet.facts.iter().any(|it| it.starts_with("SLO: ttft")),
+            "{sheet:?}"
+        );
+        assert!(
+            sheet.facts.iter().any(|it| it.contains("simulated")),
+            "{sheet:?}"
+        );
         assert!(sheet.legend[0].1.contains("n = "), "{:?}", sheet.legend);
         assert!(sheet.legend[0].1.contains("11.4"), "{:?}", sheet.legend);
     }
@@ -225,7 +254,10 @@ mod tests {
     #[test]
     fn long_lines_are_broken_between_words() {
         let lines = wrapped(&"abc ".repeat(100));
-        assert!(lines.iter().all(|it| it.chars().count() <= LETTERS + 1), "{lines:?}");
+        assert!(
+            lines.iter().all(|it| it.chars().count() <= LETTERS + 1),
+            "{lines:?}"
+        );
         assert_eq!(lines.join(" ").split_whitespace().count(), 100);
     }
 }

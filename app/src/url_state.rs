@@ -224,12 +224,42 @@ pub fn told(get: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let percentile = |text: &str| Percentile::ALL.iter().any(|it| it.name() == text);
     let across = |text: &str| Across::ALL.iter().any(|it| it.name() == text);
     let asked: [(&str, &str, bool, &str); 6] = [
-        ("y", "latency", given(&get, "y", |it| metric_of(it).is_some()), "shown is TTFT"),
-        ("p", "percentile", given(&get, "p", percentile), "shown is p95"),
-        ("x", "horizontal axis", given(&get, "x", across), "shown are output tokens per second"),
-        ("scale", "scale", given(&get, "scale", |it| matches!(it, "log" | "lin")), "shown is linear"),
-        ("hide", "list of configurations by number", given(&get, "hide", numbers), "what can be read of it is hidden"),
-        ("zoom", "range (two numbers, the smaller first)", given(&get, "zoom", |it| zoom_of(it).is_some()), "all of the axis is shown"),
+        (
+            "y",
+            "latency",
+            given(&get, "y", |it| metric_of(it).is_some()),
+            "shown is TTFT",
+        ),
+        (
+            "p",
+            "percentile",
+            given(&get, "p", percentile),
+            "shown is p95",
+        ),
+        (
+            "x",
+            "horizontal axis",
+            given(&get, "x", across),
+            "shown are output tokens per second",
+        ),
+        (
+            "scale",
+            "scale",
+            given(&get, "scale", |it| matches!(it, "log" | "lin")),
+            "shown is linear",
+        ),
+        (
+            "hide",
+            "list of configurations by number",
+            given(&get, "hide", numbers),
+            "what can be read of it is hidden",
+        ),
+        (
+            "zoom",
+            "range (two numbers, the smaller first)",
+            given(&get, "zoom", |it| zoom_of(it).is_some()),
+            "all of the axis is shown",
+        ),
     ];
     let wrong = asked.into_iter().filter(|(_, _, known, _)| !known);
     wrong

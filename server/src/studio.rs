@@ -30,8 +30,8 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit, StudyFilter, StudyRow,
-    StudyState, StudyView,
+    ProbeRequest, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit, StudyFilter,
+    StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;

@@ -40,7 +40,11 @@ async fn kept_links_show_what_they_showed() -> anyhow::Result<()> {
         let text = answer.text();
         let page = address.starts_with('/');
         if answer.status != 200 || page != text.contains("<html") {
-            wrong.push(format!("{address}: {} {}", answer.status, &text[..text.len().min(200)]));
+            wrong.push(format!(
+                "{address}: {} {}",
+                answer.status,
+                &text[..text.len().min(200)]
+            ));
         }
         let plain = text.replace("&#39;", "'").replace("&amp;", "&");
         let lacks = shown.split('|').filter(|it| !plain.contains(&put(it)));

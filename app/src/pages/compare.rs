@@ -13,7 +13,7 @@ mod knob; // ceilings against the values of one knob
 mod state; // the choices, as an address
 mod verdict; // the first line
 
-pub use charts::{sheet, table_chart};
+pub use charts::{csv, sheet_of};
 pub use differs::differing_fields;
 pub use state::{CompareState, Drawing, Query};
 
@@ -158,7 +158,7 @@ pub(super) fn unit(compared: &CompareView) -> &'static str {
 }
 
 /// Where the rows of an export come from.
-pub fn sources<'a>(state: &CompareState, compared: &'a CompareView) -> Vec<Source<'a>> {
+fn sources<'a>(state: &CompareState, compared: &'a CompareView) -> Vec<Source<'a>> {
     let all = compared.configurations.iter().enumerate();
     all.map(|(index, one)| Source {
         colour: state.colour(compared, index),
@@ -180,13 +180,16 @@ fn facts(compared: &CompareView) -> Vec<String> {
         all if all == compared.configurations.len() => {
             badges.push("simulated: not measured on a real engine".to_owned());
         }
-        some => badges.push(format!("{some} of them simulated: not measured on a real engine")),
+        some => badges.push(format!(
+            "{some} of them simulated: not measured on a real engine"
+        )),
     }
     if compared.configurations.iter().any(is_insecure) {
         badges.push("insecure".into());
     }
     let withheld = compared.pairs.iter();
-    let withheld = withheld.filter(|it| matches!(it.comparability, Comparability::Confounded { .. }));
+    let withheld =
+        withheld.filter(|it| matches!(it.comparability, Comparability::Confounded { .. }));
     if 0 < withheld.count() {
         badges.push("confounded: more than one thing differs".into());
     }
@@ -213,7 +216,10 @@ fn legend(state: &CompareState, compared: &CompareView) -> Vec<(usize, String)> 
                 words::with_unit(it, unit(compared))
             });
             let name = name_of(compared, index);
-            (state.colour(compared, index), legend_of(&name, &ceiling, &points))
+            (
+                state.colour(compared, index),
+                legend_of(&name, &ceiling, &points),
+            )
         })
         .collect()
 }

@@ -27,8 +27,16 @@ pub fn embed(study: &StudyView, state: &ViewState, told: &[String], token: &str)
     .flatten()
     .collect();
     let badges = words.iter();
-    let badges = badges.map(|it| html!(r#"<span class="badge" title="{}">{}</span> "#, it.about, it.word));
-    let told = told.iter().map(|it| html!(r#"<p class="small">{}</p>"#, it));
+    let badges = badges.map(|it| {
+        html!(
+            r#"<span class="badge" title="{}">{}</span> "#,
+            it.about,
+            it.word
+        )
+    });
+    let told = told
+        .iter()
+        .map(|it| html!(r#"<p class="small">{}</p>"#, it));
     let notes = chart.notes.join(" ");
     html!(
         r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>{}</title><style>{}</style></head><body><main><h1>{}</h1><p>{}{}</p>{}<div class="plot"><div class="picture">{}</div></div><p class="small">{}</p><p class="small">SLO: {}. <a href="/s/{}{}" target="_blank" rel="noopener">All of it in Goodput Studio</a></p></main></body></html>"#,
@@ -67,9 +75,22 @@ mod tests {
         study.spec.name = "<b>x</b>".into();
         let told = ["p=p42 is no percentile: shown is p95.".to_owned()];
         let page = embed(&study, &ViewState::default(), &told, "abc");
-        assert!(!page.contains("<script") && !page.contains("<b>x"), "{page}");
-        assert!(!page.contains("<link") && !page.contains("src="), "no file beside it");
-        for needed in ["<svg", "simulated", "p=p42", r#"href="/s/abc""#, "SLO: ttft", "11.4"] {
+        assert!(
+            !page.contains("<script") && !page.contains("<b>x"),
+            "{page}"
+        );
+        assert!(
+            !page.contains("<link") && !page.contains("src="),
+            "no file beside it"
+        );
+        for needed in [
+            "<svg",
+            "simulated",
+            "p=p42",
+            r#"href="/s/abc""#,
+            "SLO: ttft",
+            "11.4",
+        ] {
             assert!(page.contains(needed), "{needed}: {page}");
         }
     }

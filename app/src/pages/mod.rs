@@ -20,6 +20,6 @@ pub use new::{Beginning, NewStudyPage};
 pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;
+pub use study::{StudyPage, main_chart};
 #[cfg(feature = "ssr")]
 pub use study::{cache_word, sharing};
-pub use study::{StudyPage, main_chart};

@@ -38,10 +38,22 @@ pub fn csv(chart: &Chart, sources: &[Source<'_>], slo: &str) -> String {
     text
 }
 
-fn row(chart: &Chart, mark: &Mark, (name, source): (&str, Option<&Source<'_>>), slo: &str) -> String {
+fn row(
+    chart: &Chart,
+    mark: &Mark,
+    (name, source): (&str, Option<&Source<'_>>),
+    slo: &str,
+) -> String {
     let point = source.and_then(|it| it.points.iter().find(|point| point.id == mark.id));
-    let number = |value: Option<f64>| value.filter(|it| it.is_finite()).map_or(String::new(), |it| it.to_string());
-    let (has_x, has_y) = (mark.place != Place::RightEdge, mark.place == Place::Value || mark.place == Place::RightEdge);
+    let number = |value: Option<f64>| {
+        value
+            .filter(|it| it.is_finite())
+            .map_or(String::new(), |it| it.to_string())
+    };
+    let (has_x, has_y) = (
+        mark.place != Place::RightEdge,
+        mark.place == Place::Value || mark.place == Place::RightEdge,
+    );
     let requests = point.and_then(|it| it.summary.as_ref());
     let fields = [
         name.to_owned(),
@@ -57,12 +69,22 @@ fn row(chart: &Chart, mark: &Mark, (name, source): (&str, Option<&Source<'_>>), 
         number(mark.hi.filter(|_| has_y)),
         requests.map_or(String::new(), |it| it.scheduled.to_string()),
         said(mark).to_owned(),
-        point.and_then(|it| client(&[it])).map_or(String::new(), |it| first_word(&it)),
-        source.map_or(String::new(), |it| cache_word(it.configuration.cache_cold).word.to_owned()),
+        point
+            .and_then(|it| client(&[it]))
+            .map_or(String::new(), |it| first_word(&it)),
+        source.map_or(String::new(), |it| {
+            cache_word(it.configuration.cache_cold).word.to_owned()
+        }),
         source.map_or(String::new(), |it| it.simulated.to_string()),
         slo.to_owned(),
     ];
-    fields.map(|it| quoted(&it)).join(",") + "\r\n"
+    record(&fields)
+}
+
+/// A row of these fields.
+pub fn record(fields: &[String]) -> String {
+    let fields: Vec<String> = fields.iter().map(|it| quoted(it)).collect();
+    fields.join(",") + "\r\n"
 }
 
 fn first_word(text: &str) -> String {
@@ -82,8 +104,13 @@ fn said(mark: &Mark) -> &'static str {
 
 /// A field in quotes where it needs them. What a spreadsheet would take for a formula is text.
 fn quoted(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    let formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    let text = if formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    };
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -110,7 +137,11 @@ mod tests {
                 id: study.id,
                 simulated: true,
                 configuration,
-                points: study.points.iter().filter(|it| it.configuration == index).collect(),
+                points: study
+                    .points
+                    .iter()
+                    .filter(|it| it.configuration == index)
+                    .collect(),
             })
             .collect();
         let text = csv(&chart, &sources, &study.spec.slo.to_string());
@@ -119,7 +150,10 @@ mod tests {
         assert_eq!(rows.len(), marks + 1, "{text}");
         let columns = HEAD.split(',').count();
         assert!(rows[1].split(',').count() >= columns, "{text}");
-        assert!(text.contains("TTFT p95 (ms)") && text.contains("everything at once"), "{text}");
+        assert!(
+            text.contains("TTFT p95 (ms)") && text.contains("everything at once"),
+            "{text}"
+        );
         assert!(rows[1].contains("true"), "{text}");
     }
 

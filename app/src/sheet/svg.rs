@@ -1,7 +1,7 @@
 //! A sheet as a picture that stands alone: colours are written out, so that programs without style sheets draw it, too.
 
-use super::{MARGIN, Panel, Place, Sheet, WIDTH};
-use crate::figure_svg::{SERIES, picture};
+use super::{MARGIN, Panel, Place, Sheet, WIDTH, Whisker};
+use crate::figure_svg::{SERIES, picture, series_colour};
 use crate::ui::html::{Html, html};
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
@@ -101,21 +101,43 @@ pub fn within(panel: &Panel) -> String {
     }
     let end = svg.len() - "</svg>".len();
     svg.truncate(end);
-    for (x, lo, hi) in &panel.whiskers {
-        svg += &whisker(panel, *x, *lo, *hi);
+    svg += &trail(panel);
+    for one in &panel.whiskers {
+        svg += &whisker(panel, *one);
     }
     svg + "</svg>"
 }
 
-fn whisker(Panel { chart, .. }: &Panel, x: f64, lo: f64, hi: f64) -> String {
+/// Lines between neighbours, each with places of its own.
+fn trail(Panel { chart, trail, .. }: &Panel) -> String {
+    let place = |(x, y): (f64, f64)| {
+        (
+            chart.x.fraction(x) * 100.0,
+            (1.0 - chart.y.fraction(y)) * 100.0,
+        )
+    };
+    let pairs = trail
+        .windows(2)
+        .map(|pair| (place(pair[0]), place(pair[1])));
+    pairs
+        .map(|((x1, y1), (x2, y2))| {
+            format!(r#"<line x1="{x1:.2}%" y1="{y1:.2}%" x2="{x2:.2}%" y2="{y2:.2}%" style="stroke:var(--line-strong)"/>"#)
+        })
+        .collect()
+}
+
+fn whisker(Panel { chart, .. }: &Panel, Whisker { colour, x, lo, hi }: Whisker) -> String {
+    let colour = series_colour(colour);
     let x = chart.x.fraction(x) * 100.0;
     let down = |y: f64| (1.0 - chart.y.fraction(y)) * 100.0;
     let (lo, hi) = (down(lo), down(hi));
     let cap = |y: f64| {
-        format!(r#"<svg x="{x:.2}%" y="{y:.2}%" overflow="visible"><line x1="-6" x2="6" style="stroke:var(--series-1);stroke-width:2"/></svg>"#)
+        format!(
+            r#"<svg x="{x:.2}%" y="{y:.2}%" overflow="visible"><line x1="-6" x2="6" style="stroke:{colour};stroke-width:2"/></svg>"#
+        )
     };
     format!(
-        r#"<line x1="{x:.2}%" x2="{x:.2}%" y1="{hi:.2}%" y2="{lo:.2}%" style="stroke:var(--series-1);stroke-width:2"/>{}{}"#,
+        r#"<line x1="{x:.2}%" x2="{x:.2}%" y1="{hi:.2}%" y2="{lo:.2}%" style="stroke:{colour};stroke-width:2"/>{}{}"#,
         cap(lo),
         cap(hi)
     )
@@ -125,10 +147,14 @@ fn whisker(Panel { chart, .. }: &Panel, x: f64, lo: f64, hi: f64) -> String {
 pub fn plain_colours(svg: &str) -> String {
     let series = SERIES.iter().enumerate();
     let series = series.map(|(index, colour)| (format!("--series-{}", index + 1), *colour));
-    let named = COLOURS.iter().map(|(name, colour)| ((*name).to_owned(), *colour));
-    named.chain(series).fold(svg.to_owned(), |svg, (name, colour)| {
-        svg.replace(&format!("var({name})"), colour)
-    })
+    let named = COLOURS
+        .iter()
+        .map(|(name, colour)| ((*name).to_owned(), *colour));
+    named
+        .chain(series)
+        .fold(svg.to_owned(), |svg, (name, colour)| {
+            svg.replace(&format!("var({name})"), colour)
+        })
 }
 
 #[cfg(test)]
@@ -144,7 +170,10 @@ mod tests {
         study.spec.name = "a < b".into();
         let svg = svg(&of_study(&study, &ViewState::default()));
         assert!(!svg.contains("var("), "{svg}");
-        assert!(svg.contains("a &lt; b") && svg.contains("SLO: ttft"), "{svg}");
+        assert!(
+            svg.contains("a &lt; b") && svg.contains("SLO: ttft"),
+            "{svg}"
+        );
         assert_eq!(svg.matches("<svg").count(), svg.matches("</svg>").count());
     }
 
@@ -153,10 +182,20 @@ mod tests {
         let study = fixture::study();
         let mut panel = of_study(&study, &ViewState::default()).panels.remove(0);
         panel.grey = Some(0);
-        panel.whiskers = vec![(1000.0, 50.0, 80.0)];
+        panel.whiskers = vec![Whisker {
+            colour: 2,
+            x: 1000.0,
+            lo: 50.0,
+            hi: 80.0,
+        }];
+        panel.trail = vec![(500.0, 10.0), (1000.0, 60.0)];
         let svg = within(&panel);
-        assert!(!svg.contains("var(--series-1);stroke-width:2\" stroke-dasharray"), "{svg}");
-        assert!(svg.contains(r#"<line x1="-6" x2="6""#), "{svg}");
+        assert!(
+            !svg.contains("var(--series-1);stroke-width:2\" stroke-dasharray"),
+            "{svg}"
+        );
+        let cap = r#"<line x1="-6" x2="6" style="stroke:var(--series-3)"#;
+        assert_eq!(svg.matches(cap).count(), 2, "{svg}");
         assert_eq!(svg.matches("<svg").count(), svg.matches("</svg>").count());
     }
 }

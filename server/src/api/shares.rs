@@ -48,7 +48,11 @@ pub async fn create(
 ) -> ApiResult<(StatusCode, Json<ShareRow>)> {
     Ok((
         StatusCode::CREATED,
-        Json(edge.studio.share(&actor, id, share.expires_ms, share.scope).await?),
+        Json(
+            edge.studio
+                .share(&actor, id, share.expires_ms, share.scope)
+                .await?,
+        ),
     ))
 }
 

@@ -97,7 +97,7 @@ pub async fn svg(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let (page, compared) = exported(&edge, &actor, query).await?;
-    Ok(curve::svg_of(&compare::sheet(&page, &compared)).into_response())
+    Ok(curve::svg_of(&compare::sheet_of(&page, &compared)).into_response())
 }
 
 /// `GET /compare/export.png`
@@ -107,7 +107,7 @@ pub async fn png(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let (page, compared) = exported(&edge, &actor, query).await?;
-    Ok(curve::png_of(compare::sheet(&page, &compared)).await?)
+    Ok(curve::png_of(compare::sheet_of(&page, &compared)).await?)
 }
 
 /// `GET /compare/export.csv`
@@ -117,8 +117,6 @@ pub async fn csv(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let (page, compared) = exported(&edge, &actor, query).await?;
-    let chart = compare::table_chart(&page.state, &compared);
-    let sources = compare::sources(&page.state, &compared);
-    let text = app::sheet::csv(&chart, &sources, &compared.slo.to_string());
+    let text = compare::csv(&page.state, &compared);
     Ok(curve::csv_of(text).into_response())
 }

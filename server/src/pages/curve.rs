@@ -26,7 +26,9 @@ pub(crate) fn view_of(query: Option<String>) -> (ViewState, Vec<String>) {
     let state = ViewState::read(get);
     let mut told = app::url_state::told(get);
     let slo = get("slo").filter(|text| state.slo.is_none() && !text.is_empty());
-    told.extend(slo.map(|_| "The SLO in the address cannot be read: this is the study's own.".into()));
+    told.extend(
+        slo.map(|_| "The SLO in the address cannot be read: this is the study's own.".into()),
+    );
     (state, told)
 }
 
@@ -38,7 +40,7 @@ pub(super) async fn judged(
 ) -> Result<StudyView, StudioError> {
     match &state.slo {
         Some(slo) if *slo != study.spec.slo && !study.aggregates_only => {
-            edge.studio.judged(study, slo).await
+            edge.studio.judged_by(study, slo).await
         }
         _ => Ok(study),
     }
@@ -148,8 +150,14 @@ pub(super) fn svg_of(sheet: &Sheet) -> File<String> {
 /// Rows.
 pub(super) fn csv_of(text: String) -> File<String> {
     let head = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"curve.csv\""),
+        (
+            header::CONTENT_TYPE,
+            "text/csv; charset=utf-8; header=present",
+        ),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"curve.csv\"",
+        ),
     ];
     (head, text)
 }

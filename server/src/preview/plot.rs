@@ -2,7 +2,7 @@
 
 use app::chart::{CeilingMark, Chart, Fill, Line, Mark, Place};
 use app::figure::ceiling_heights;
-use app::sheet::Panel;
+use app::sheet::{Panel, Whisker};
 
 use super::canvas::{At, Canvas, Colour, Font};
 use super::{ACCENT, FAINT, GREY, GRID, INK, ascii, colour_of, cut};
@@ -17,12 +17,19 @@ pub(super) fn panel(canvas: &mut Canvas, panel: &Panel, area: Area) {
         chart,
         grey,
         whiskers,
+        trail,
     } = panel;
     let plot = Plot { chart, area };
     plot.axes(canvas);
     let title = cut(&ascii(title), (area[2] / 8.0) as usize);
     let (x, y) = (area[0] - 52.0, area[1] - 44.0);
-    canvas.text(x.max(0.0) as usize, y.max(0.0) as usize, &title, Font::Small, INK);
+    canvas.text(
+        x.max(0.0) as usize,
+        y.max(0.0) as usize,
+        &title,
+        Font::Small,
+        INK,
+    );
     plot.promise(canvas);
     for (index, line) in chart.lines.iter().enumerate() {
         let colour = if *grey == Some(line.colour) {
@@ -35,12 +42,12 @@ pub(super) fn panel(canvas: &mut Canvas, panel: &Panel, area: Area) {
             plot.ceiling(canvas, index, ceiling, colour);
         }
     }
-    for (x, lo, hi) in whiskers {
-        let (low, high) = (plot.at(*x, *lo), plot.at(*x, *hi));
-        canvas.line(low, high, 2.0, colour_of(0));
-        for end in [low, high] {
-            canvas.line((end.0 - 6.0, end.1), (end.0 + 6.0, end.1), 2.0, colour_of(0));
-        }
+    for pair in trail.windows(2) {
+        let ends = [pair[0], pair[1]].map(|(x, y)| plot.at(x, y));
+        canvas.line(ends[0], ends[1], 1.0, GREY);
+    }
+    for one in whiskers {
+        plot.whisker(canvas, *one);
     }
 }
 
@@ -66,6 +73,14 @@ impl Plot<'_> {
         (self.x(x), self.y(y))
     }
 
+    fn whisker(&self, canvas: &mut Canvas, Whisker { colour, x, lo, hi }: Whisker) {
+        let (low, high, colour) = (self.at(x, lo), self.at(x, hi), colour_of(colour));
+        canvas.line(low, high, 2.0, colour);
+        for (x, y) in [low, high] {
+            canvas.line((x - 6.0, y), (x + 6.0, y), 2.0, colour);
+        }
+    }
+
     fn axes(&self, canvas: &mut Canvas) {
         let [left, top, wide, high] = self.area;
         let (right, bottom) = (left + wide, top + high);
@@ -85,7 +100,13 @@ impl Plot<'_> {
         let x = (left + wide / 2.0) as usize;
         let x = x.saturating_sub(Font::Small.width(&x_title) / 2);
         canvas.text(x, bottom as usize + 30, &x_title, Font::Small, FAINT);
-        canvas.text(left as usize - 52, top as usize - 24, &y_title, Font::Small, FAINT);
+        canvas.text(
+            left as usize - 52,
+            top as usize - 24,
+            &y_title,
+            Font::Small,
+            FAINT,
+        );
     }
 
     fn promise(&self, canvas: &mut Canvas) {
@@ -104,12 +125,22 @@ impl Plot<'_> {
         let seen = |mark: &&Mark| (-0.001..=1.001).contains(&self.chart.x.fraction(mark.x));
         let joined: Vec<&Mark> = line.joined().filter(seen).collect();
         for pair in joined.windows(2) {
-            canvas.line(self.at(pair[0].x, pair[0].y), self.at(pair[1].x, pair[1].y), 3.0, colour);
+            canvas.line(
+                self.at(pair[0].x, pair[0].y),
+                self.at(pair[1].x, pair[1].y),
+                3.0,
+                colour,
+            );
         }
         for mark in line.marks.iter().filter(seen) {
             if let (Some(lo), Some(hi), Place::Value) = (mark.lo, mark.hi, mark.place) {
                 let bounds = [lo, hi].map(|it| it.clamp(self.chart.y.bottom(), self.chart.y.top()));
-                canvas.line(self.at(mark.x, bounds[0]), self.at(mark.x, bounds[1]), 1.5, colour);
+                canvas.line(
+                    self.at(mark.x, bounds[0]),
+                    self.at(mark.x, bounds[1]),
+                    1.5,
+                    colour,
+                );
             }
             self.mark(canvas, mark, colour);
         }
@@ -132,7 +163,11 @@ impl Plot<'_> {
             Place::Value => {
                 canvas.dot((x, y), 5.5, colour);
                 if mark.fill != Fill::Solid {
-                    canvas.dot((x, y), if mark.fill == Fill::Half { 2.0 } else { 3.5 }, [255; 3]);
+                    canvas.dot(
+                        (x, y),
+                        if mark.fill == Fill::Half { 2.0 } else { 3.5 },
+                        [255; 3],
+                    );
                 }
             }
         }

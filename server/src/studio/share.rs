@@ -87,7 +87,9 @@ impl LocalStudio {
     pub async fn shared_scores(&self, token: &str, point: Uuid) -> Result<Vec<u8>, StudioError> {
         let (study, scope) = self.shared_study(token).await?;
         if scope == ShareScope::Aggregates {
-            return Err(missing("request: this link shows the figures of points alone"));
+            return Err(missing(
+                "request: this link shows the figures of points alone",
+            ));
         }
         match self.store.scores(point).await.map_err(internal)? {
             Some((owner, scores)) if owner == study => Ok(scores),
@@ -96,7 +98,7 @@ impl LocalStudio {
     }
 
     /// A study under another SLO, judged by the times of its requests.
-    pub async fn judged(&self, study: StudyView, slo: &Slo) -> Result<StudyView, StudioError> {
+    pub async fn judged_by(&self, study: StudyView, slo: &Slo) -> Result<StudyView, StudioError> {
         let mut known = Scores::new();
         for point in finished(&study) {
             if let Some((_, bytes)) = self.store.scores(point.id).await.map_err(internal)? {

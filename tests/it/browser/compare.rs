@@ -40,8 +40,14 @@ async fn three(studio: &StudioProcess) -> anyhow::Result<(String, Vec<String>)> 
     spec.configurations = ["1", "4", "64"].map(setting).to_vec();
     let id = studio.launch(&spec).await?;
     let study = studio.finished(&id).await?;
-    let ids = study["configurations"].as_array().cloned().unwrap_or_default();
-    let ids = ids.iter().filter_map(|it| it["id"].as_str()).map(str::to_owned);
+    let ids = study["configurations"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let ids = ids
+        .iter()
+        .filter_map(|it| it["id"].as_str())
+        .map(str::to_owned);
     Ok((id, ids.collect()))
 }
 
@@ -50,20 +56,33 @@ async fn use_it(studio: &StudioProcess, ids: &[String]) -> anyhow::Result<()> {
     let browser = Browser::open(1440, 900).await?;
     let two = format!("{}/compare?c={}&c={}", studio.url, ids[0], ids[1]);
     browser.goto(&two).await?;
-    let open = "document.querySelectorAll('details').forEach(it => { it.open = true; }); return true";
+    let open =
+        "document.querySelectorAll('details').forEach(it => { it.open = true; }); return true";
     browser.until("what is folded", open).await?;
     fill(&browser, "find", "small").await?;
     press(&browser, "Search").await?;
-    browser.find("a[aria-label='Add seqs 64 of small']").await?.click().await?;
+    browser
+        .find("a[aria-label='Add seqs 64 of small']")
+        .await?
+        .click()
+        .await?;
     browser.shows("against seqs 4 against seqs 64").await?;
-    browser.find("a[aria-label='Make seqs 4 the baseline']").await?.click().await?;
+    browser
+        .find("a[aria-label='Make seqs 4 the baseline']")
+        .await?
+        .click()
+        .await?;
     let pinned = format!("return location.search.includes('baseline={}')", ids[1]);
-    browser.until("the baseline in the address", &pinned).await?;
+    browser
+        .until("the baseline in the address", &pinned)
+        .await?;
     drag(&browser).await?;
     let zoomed = "return /[?&]zoom=[0-9.]+%2C[0-9.]+/.test(location.search)";
     browser.until("the zoom in the address", zoomed).await?;
     browser.driver.back().await?;
-    browser.until("the way back", "return !location.search.includes('zoom')").await?;
+    browser
+        .until("the way back", "return !location.search.includes('zoom')")
+        .await?;
     without_complaints(&browser).await?;
     browser.close().await
 }
@@ -94,8 +113,12 @@ async fn share_it(studio: &StudioProcess, study: &str) -> anyhow::Result<()> {
     let frame = browser.driver.execute(value, Vec::new()).await?;
     let frame: String = frame.convert()?;
     for theme in ["light", "dark"] {
-        let media = serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
-        let sent = browser.driver.cdp().send_raw("Emulation.setEmulatedMedia", media);
+        let media =
+            serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
+        let sent = browser
+            .driver
+            .cdp()
+            .send_raw("Emulation.setEmulatedMedia", media);
         sent.await?;
         browser.driver.goto(&frame).await?;
         browser.shows("All of it in Goodput Studio").await?;

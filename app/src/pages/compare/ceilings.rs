@@ -1,14 +1,15 @@
 //! At equal SLO: ceilings as bars with their intervals, each beside its numbers and against the baseline's.
 
 use measure::certificate::Innocence;
+use measure::compare::CeilingComparison;
 use measure::curve::Ceiling;
 
-use super::differences::{cell, detail};
+use super::differences::word_of;
 use super::{ComparePage, listed, name_of, unit};
 use crate::axis::Axis;
 use crate::figure_svg::series_colour;
 use crate::pages::study::cache_word;
-use crate::studio::{CompareView, PointView};
+use crate::studio::{CompareView, PairComparison, PointView};
 use crate::ui::badge::{CLEAN, SUSPECT, VOID};
 use crate::ui::format;
 use crate::ui::html::{Html, badge, html};
@@ -28,13 +29,8 @@ pub fn section(page: &ComparePage, compared: &CompareView) -> Html {
 fn form(page: &ComparePage, compared: &CompareView) -> Html {
     let kept = page.state.pairs().into_iter();
     let kept = kept.filter(|(key, _)| key != "slo");
-    let kept = kept.map(|(key, value)| {
-        html!(
-            r#"<input type="hidden" name="{}" value="{}">"#,
-            key,
-            value
-        )
-    });
+    let kept =
+        kept.map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     html!(
         r#"<form method="get" action="/compare" class="row end slo-form">{}<div class="field"><label for="slo">SLO that all are judged by</label><input id="slo" name="slo" type="text" spellcheck="false" autocomplete="off" value="{}"></div><button type="submit" class="button">Judge all by it</button>{}</form>"#,
         kept.collect::<Html>(),
@@ -99,14 +95,14 @@ fn row(page: &ComparePage, compared: &CompareView, index: usize, axis: &Axis) ->
     let text = |found: Option<&Ceiling>| found.map_or("not judged".into(), format::ceiling);
     let ceiling = one.configuration.ceiling.as_ref();
     html!(
-        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num nowrap">{}</td><td class="bar-column">{}</td>{}<td class="num nowrap">{}</td><td class="nowrap">{}</td><td class="nowrap">{}</td></tr>"#,
+        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num nowrap">{}</td><td class="bar-column">{}</td>{}{}<td class="nowrap">{}</td><td class="nowrap">{}</td></tr>"#,
         series_colour(page.state.colour(compared, index)),
         one.study.to_string(),
         name_of(compared, index),
         text(ceiling),
         ceiling.map(|ceiling| bar(ceiling, axis)),
         against(compared, index),
-        text(one.configuration.ceiling_by_percentile.as_ref()),
+        by_percentile(compared, index),
         client(&one.points),
         badge(cache_word(one.configuration.cache_cold)),
     )
@@ -115,21 +111,50 @@ fn row(page: &ComparePage, compared: &CompareView, index: usize, axis: &Axis) ->
 /// What became of the ceiling, beside the baseline's.
 fn against(compared: &CompareView, index: usize) -> Html {
     if index == 0 {
-        return html!(r#"<td class="num"><span class="pin">baseline</span></td>"#);
+        return html!(r#"<td class="num">{}</td>"#, super::choose::pin());
     }
-    let pair = compared
-        .pairs
-        .iter()
-        .find(|it| it.candidate as usize == index);
+    let pair = pair_of(compared, index);
     let Some(found) = pair.and_then(|it| it.ceilings.as_ref()) else {
-        return html!(
-            r#"<td class="num"><span class="verdict small">withheld</span></td>"#
-        );
+        return html!(r#"<td class="num"><span class="verdict small">withheld</span></td>"#);
     };
-    cell(
-        found.difference.as_ref().map(words::difference),
-        (&found.verdict, words::verdict(&found.verdict)),
-        &detail(None, found.remark.as_deref()),
+    let difference = found.difference.as_ref().map(words::difference);
+    html!(
+        r#"<td class="num"><span>{}</span>{}</td>"#,
+        difference,
+        verdict(found)
+    )
+}
+
+fn pair_of(compared: &CompareView, index: usize) -> Option<&PairComparison> {
+    let mut pairs = compared.pairs.iter();
+    pairs.find(|it| it.candidate as usize == index)
+}
+
+/// A verdict in a word, with all of it for whoever asks.
+fn verdict(found: &CeilingComparison) -> Html {
+    let (tone, word) = word_of(&found.verdict);
+    let all = [Some(words::verdict(&found.verdict)), found.remark.clone()];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    html!(
+        r#"<span class="verdict small" data-tone="{}" title="{}">{}</span>"#,
+        tone,
+        words::capital(&all.join("; ")),
+        word
+    )
+}
+
+/// The ceiling by percentile, with its verdict.
+fn by_percentile(compared: &CompareView, index: usize) -> Html {
+    let found = compared.configurations[index]
+        .configuration
+        .ceiling_by_percentile;
+    let text = found.as_ref().map_or("not judged".into(), format::ceiling);
+    let pair = pair_of(compared, index);
+    let verdict = pair.and_then(|it| it.ceilings_by_percentile.as_ref().map(verdict));
+    html!(
+        r#"<td class="num nowrap"><span>{}</span>{}</td>"#,
+        text,
+        verdict
     )
 }
 
@@ -192,6 +217,14 @@ fn bar(ceiling: &Ceiling, axis: &Axis) -> Html {
     let [value, lo, hi] = [value, lo, hi].map(|it| percent(axis, it));
     html!(
         r#"<svg class="ceiling-bar" width="100%" height="20" aria-hidden="true"><rect y="5" height="10" width="{}"/><line x1="{}" x2="{}" y1="10" y2="10"/><line x1="{}" x2="{}" y1="4" y2="16"/><line x1="{}" x2="{}" y1="4" y2="16"/><text x="{}" dx="4" y="15">{}</text></svg>"#,
-        value, lo, hi, lo, lo, hi, hi, hi, open
+        value,
+        lo,
+        hi,
+        lo,
+        lo,
+        hi,
+        hi,
+        hi,
+        open
     )
 }

@@ -1,9 +1,9 @@
 //! The curves: over each other, side by side with the baseline in grey, or ceilings against a knob. Every choice is a link.
 
 use super::brush::BRUSH;
-use super::{ComparePage, CompareState, Drawing, facts, knob, legend, names, title, unit};
+use super::{ComparePage, CompareState, Drawing, facts, knob, legend, names, sources, title, unit};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
-use crate::sheet::{Panel, Sheet, within};
+use crate::sheet::{self, Panel, Sheet, within};
 use crate::studio::CompareView;
 use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
@@ -13,21 +13,21 @@ use crate::words;
 /// The section.
 pub fn section(page: &ComparePage, compared: &CompareView, nonce: &str) -> Html {
     let panels = panels(&page.state, compared);
-    let table = table_chart(&page.state, compared);
+    let table = match on_axis(&page.state, compared) {
+        Some(knob) => knob::numbers(compared, &knob),
+        None => numbers(&table_chart(&page.state, compared)),
+    };
     let kind = if 1 < panels.len() { "many" } else { "one" };
     html!(
-        r#"<section class="card chart main-chart compared-chart" id="chart" aria-labelledby="chart-heading"><h2 id="chart-heading" class="sr-only">Curves</h2><div class="menus">{}{}</div>{}<div class="panels {}">{}</div><ul class="chart-notes">{}</ul><details class="chart-table"><summary>The numbers of this chart</summary><div class="scroll-x" tabindex="0">{}</div></details><p class="row small exports">{}</p></section><script nonce="{}">{}</script>"#,
+        r#"<section class="card chart main-chart compared-chart" id="chart" aria-labelledby="chart-heading"><h2 id="chart-heading" class="sr-only">Curves</h2><div class="menus">{}{}</div><div class="panels {}">{}</div><ul class="chart-notes">{}</ul><details class="chart-table"><summary>The numbers of this chart</summary><div class="scroll-x" tabindex="0">{}</div></details><div class="row small exports">{}{}</div></section><script nonce="{}">{}</script>"#,
         drawings(page, compared),
         menus(page),
-        zoomed(page),
         kind,
-        panels
-            .iter()
-            .map(|it| plot(page, it))
-            .collect::<Html>(),
+        panels.iter().map(|it| plot(page, it)).collect::<Html>(),
         notes(&panels),
-        numbers(&table),
+        table,
         exports(page),
+        zoomed(page),
         nonce,
         Html::script(BRUSH.to_owned())
     )
@@ -72,11 +72,19 @@ fn menus(page: &ComparePage) -> Html {
     let (state, now) = (&page.state, &page.state.chart);
     let metrics = METRICS.map(|metric| {
         let link = state.with(|it| it.chart.metric = metric);
-        (words::metric_name(metric).to_owned(), link, now.metric == metric)
+        (
+            words::metric_name(metric).to_owned(),
+            link,
+            now.metric == metric,
+        )
     });
     let percentiles = Percentile::ALL.map(|percentile| {
         let link = state.with(|it| it.chart.percentile = percentile);
-        (percentile.name().to_owned(), link, now.percentile == percentile)
+        (
+            percentile.name().to_owned(),
+            link,
+            now.percentile == percentile,
+        )
     });
     let across = Across::ALL.map(|across| {
         let link = state.with(|it| (it.chart.across, it.chart.zoom) = (across, None));
@@ -115,9 +123,8 @@ fn zoomed(page: &ComparePage) -> Option<Html> {
     }
     let kept = page.state.pairs().into_iter();
     let kept = kept.filter(|(key, _)| key != "zoom");
-    let kept = kept.map(|(key, value)| {
-        html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value)
-    });
+    let kept =
+        kept.map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     let zoom = page.state.chart.zoom;
     Some(html!(
         r#"<form method="get" action="/compare#chart" class="row small zoom">{}<label for="zoom">Part of the horizontal axis</label><input id="zoom" name="zoom" type="text" inputmode="decimal" size="12" placeholder="from, to" value="{}"><button type="submit" class="button compact">Show</button>{}</form>"#,
@@ -134,7 +141,13 @@ fn plot(page: &ComparePage, panel: &Panel) -> Html {
     let heading = (!panel.title.is_empty()).then(|| html!("<h3>{}</h3>", panel.title));
     let x = &panel.chart.x;
     let limit = panel.chart.limit.as_ref();
-    let limit = limit.map(|it| html!(r#"<span class="limit" style="top:{}">{}</span>"#, format!("{:.2}%", (1.0 - panel.chart.y.fraction(it.value)) * 100.0), it.text));
+    let limit = limit.map(|it| {
+        html!(
+            r#"<span class="limit" style="top:{}">{}</span>"#,
+            format!("{:.2}%", (1.0 - panel.chart.y.fraction(it.value)) * 100.0),
+            it.text
+        )
+    });
     let zoomable = page.state.drawing != Drawing::Knob;
     let range = zoomable.then(|| {
         html!(
@@ -157,13 +170,20 @@ fn notes(panels: &[Panel]) -> Html {
     let mut notes: Vec<&String> = panels.iter().flat_map(|it| &it.chart.notes).collect();
     notes.sort();
     notes.dedup();
-    notes.into_iter().map(|it| html!("<li>{}</li>", it)).collect()
+    notes
+        .into_iter()
+        .map(|it| html!("<li>{}</li>", it))
+        .collect()
 }
 
 /// The files of what is shown.
 fn exports(page: &ComparePage) -> Html {
     let query = page.state.query();
-    let files = [("csv", "CSV of what is plotted"), ("svg", "picture (SVG)"), ("png", "picture (PNG)")];
+    let files = [
+        ("csv", "CSV of what is plotted"),
+        ("svg", "picture (SVG)"),
+        ("png", "picture (PNG)"),
+    ];
     let links = files.map(|(ending, text)| {
         html!(
             r#"<a href="/compare/export.{}?{}" download="comparison.{}">{}</a>"#,
@@ -212,11 +232,25 @@ fn of(state: &CompareState, compared: &CompareView, series: &[Series<'_>]) -> Ch
     chart(series, rules).zoomed(view.zoom)
 }
 
-/// All curves in one chart: what the table and the CSV have rows of, unless a knob is on the axis.
-pub fn table_chart(state: &CompareState, compared: &CompareView) -> Chart {
-    if let (Drawing::Knob, Some(knob)) = (state.drawing, knob::chosen(state, compared)) {
-        return knob::panel(compared, &knob).chart;
+/// The knob that is on the axis, where one is.
+fn on_axis(state: &CompareState, compared: &CompareView) -> Option<knob::Knob> {
+    let asked = state.drawing == Drawing::Knob;
+    asked.then(|| knob::chosen(state, compared)).flatten()
+}
+
+/// What is plotted, as rows for other programs.
+pub fn csv(state: &CompareState, compared: &CompareView) -> String {
+    match on_axis(state, compared) {
+        Some(knob) => knob::csv(compared, &knob),
+        None => {
+            let chart = table_chart(state, compared);
+            sheet::csv(&chart, &sources(state, compared), &compared.slo.to_string())
+        }
     }
+}
+
+/// All curves in one chart: what the table and the CSV have rows of.
+pub fn table_chart(state: &CompareState, compared: &CompareView) -> Chart {
     let names = names(compared);
     let all = series(state, compared, &names);
     let all: Vec<Series<'_>> = all.into_iter().map(|(_, it)| it).collect();
@@ -224,9 +258,9 @@ pub fn table_chart(state: &CompareState, compared: &CompareView) -> Chart {
 }
 
 fn panels(state: &CompareState, compared: &CompareView) -> Vec<Panel> {
-    match (state.drawing, knob::chosen(state, compared)) {
+    match (state.drawing, on_axis(state, compared)) {
         (Drawing::Small, _) => small(state, compared),
-        (Drawing::Knob, Some(knob)) => vec![knob::panel(compared, &knob)],
+        (_, Some(knob)) => vec![knob::panel(state, compared, &knob)],
         _ => vec![Panel::alone(table_chart(state, compared))],
     }
 }
@@ -252,18 +286,25 @@ fn small(state: &CompareState, compared: &CompareView) -> Vec<Panel> {
             let mut chart = of(state, compared, &both);
             (chart.x, chart.y) = (whole.x.clone(), whole.y.clone());
             // The heading says whose it is.
-            chart.lines.iter_mut().for_each(|it| it.name = String::new());
+            chart
+                .lines
+                .iter_mut()
+                .for_each(|it| it.name = String::new());
             let title = match index {
                 0 => format!("{} (baseline)", own.name),
                 _ => own.name.to_owned(),
             };
-            Panel { title, chart, grey, whiskers: Vec::new() }
+            Panel {
+                title,
+                grey,
+                ..Panel::alone(chart)
+            }
         })
         .collect()
 }
 
 /// The picture to take away.
-pub fn sheet(page: &ComparePage, compared: &CompareView) -> Sheet {
+pub fn sheet_of(page: &ComparePage, compared: &CompareView) -> Sheet {
     Sheet {
         title: title(page),
         facts: facts(compared),

@@ -27,7 +27,7 @@ fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html>
     let one = compared.configurations.get(index)?;
     let name = name_of(compared, index);
     let pin = if place == state.baseline {
-        html!(r#"<span class="pin"><span aria-hidden="true">📌</span> baseline</span>"#)
+        pin()
     } else {
         html!(
             r#"<a href="{}" aria-label="Make {} the baseline">make it the baseline</a>"#,
@@ -52,6 +52,13 @@ fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html>
     ))
 }
 
+/// What marks the baseline.
+pub(super) fn pin() -> Html {
+    html!(
+        r#"<span class="pin"><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M4 0h4v1L7.5 1.500V5L9.5 7v1H6.5v4h-1V8H2.5V7L4.5 5V1.500L4 1Z" fill="currentColor"/></svg> baseline</span>"#
+    )
+}
+
 /// Shows or hides a curve; figures and verdicts stay.
 fn hide(page: &ComparePage, place: usize, name: &str) -> Html {
     let (number, hidden) = (place as u32, &page.state.chart.hidden);
@@ -65,7 +72,11 @@ fn hide(page: &ComparePage, place: usize, name: &str) -> Html {
             hidden.sort_unstable();
         }
     });
-    let act = if is_hidden { "show curve" } else { "hide curve" };
+    let act = if is_hidden {
+        "show curve"
+    } else {
+        "hide curve"
+    };
     html!(
         r#"<a href="{}" aria-label="{} of {}">{}</a>"#,
         link,
@@ -83,13 +94,11 @@ fn another(page: &ComparePage) -> Html {
             configurations(MOST)
         );
     }
-    let kept = page.state.pairs().into_iter().map(|(key, value)| {
-        html!(
-            r#"<input type="hidden" name="{}" value="{}">"#,
-            key,
-            value
-        )
-    });
+    let kept = page
+        .state
+        .pairs()
+        .into_iter()
+        .map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     let kept: Html = kept.collect();
     let open = page.found.is_some();
     html!(
@@ -156,7 +165,9 @@ fn added(page: &ComparePage, id: Uuid) -> String {
 pub fn few(page: &ComparePage) -> Html {
     let sentence = match page.state.ids.len() {
         0 => "A comparison needs two configurations. Choose the baseline first.",
-        _ => "A comparison needs two configurations. The baseline is chosen; add what it is compared with.",
+        _ => {
+            "A comparison needs two configurations. The baseline is chosen; add what it is compared with."
+        }
     };
     html!(
         r#"<div class="answer"><p>{}</p></div>{}"#,

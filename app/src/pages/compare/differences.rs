@@ -27,7 +27,11 @@ fn table_of(compared: &CompareView, pair: &PairComparison) -> Html {
             Comparability::Confounded { .. } => "the verdict is withheld",
             _ => "no rate that both have",
         };
-        return html!(r#"<p class="muted">{}: {}.</p>"#, name_of(compared, pair.candidate as usize), why);
+        return html!(
+            r#"<p class="muted">{}: {}.</p>"#,
+            name_of(compared, pair.candidate as usize),
+            why
+        );
     }
     let metrics = metrics(&pair.latencies);
     let mut names = vec![
@@ -132,19 +136,14 @@ fn nothing() -> Html {
     )
 }
 
-pub(super) fn cell(difference: Option<String>, (verdict, words): (&Verdict, String), detail: &str) -> Html {
+fn cell(difference: Option<String>, (verdict, words): (&Verdict, String), detail: &str) -> Html {
     let Some(difference) = difference else {
         return html!(
             r#"<td class="num"><abbr class="verdict small" title="{}">not yet judged</abbr></td>"#,
             words::capital(&words)
         );
     };
-    let (tone, word) = match verdict {
-        Verdict::Better => ("good", "better"),
-        Verdict::Worse => ("bad", "worse"),
-        Verdict::NoDifference { .. } => ("plain", "none we can see"),
-        Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
-    };
+    let (tone, word) = word_of(verdict);
     let title = format!("{words}; {detail}");
     html!(
         r#"<td class="num" title="{}"><span>{}</span><span class="verdict small" data-tone="{}">{}</span></td>"#,
@@ -155,7 +154,17 @@ pub(super) fn cell(difference: Option<String>, (verdict, words): (&Verdict, Stri
     )
 }
 
-pub(super) fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
+/// A verdict's tone and word.
+pub(super) fn word_of(verdict: &Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Better => ("good", "better"),
+        Verdict::Worse => ("bad", "worse"),
+        Verdict::NoDifference { .. } => ("plain", "none we can see"),
+        Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
+    }
+}
+
+fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
     let pairs = difference.map(|difference| match difference.pairs {
         0 => "two samples, not paired".to_owned(),
         pairs => format!("{pairs} pairs of sessions"),

@@ -135,9 +135,7 @@ fn rows(compared: &CompareView, name: &str) -> Html {
     let baseline = found.iter().flatten().find_map(|it| it.baseline.clone());
     let cells = std::iter::zip(&compared.pairs, &found);
     let cells = cells.map(|(pair, it)| {
-        let text = it
-            .as_ref()
-            .map(|it| words_of(it.candidate.as_ref()));
+        let text = it.as_ref().map(|it| words_of(it.candidate.as_ref()));
         cell(pair, text)
     });
     let cells: Vec<Html> = cells.collect();

@@ -77,8 +77,12 @@ mod tests {
         assert_eq!(in_words(workload), "synthetic, 16 in, 8 out");
         assert_eq!(
             fields(workload),
-            [("input, fixed, tokens", "16"), ("kind", "synthetic"), ("prefix cache", "yes")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            [
+                ("input, fixed, tokens", "16"),
+                ("kind", "synthetic"),
+                ("prefix cache", "yes")
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
         );
     }
 

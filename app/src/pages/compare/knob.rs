@@ -5,12 +5,13 @@ use measure::decimal;
 use measure::knobs::{Comparability, Fact, Source};
 use measure::units::Level;
 
-use super::{CompareState, name_of, unit};
+use super::{CompareState, listed, name_of, unit};
 use crate::axis::Axis;
 use crate::chart::{Chart, Fill, Line, Mark, Place};
-use crate::sheet::Panel;
+use crate::sheet::{Panel, Whisker, record};
 use crate::studio::CompareView;
 use crate::ui::format;
+use crate::ui::html::{Html, heads, html, table};
 
 /// Fewer settings are no axis.
 const LEAST: usize = 3;
@@ -67,77 +68,165 @@ pub fn chosen(state: &CompareState, compared: &CompareView) -> Option<Knob> {
     (!all.is_empty()).then(|| all.swap_remove(place.unwrap_or_default()))
 }
 
-/// Its chart.
-pub fn panel(compared: &CompareView, knob: &Knob) -> Panel {
-    let (mut marks, mut whiskers) = (Vec::new(), Vec::new());
+/// Its chart: a mark and its whisker a configuration, in the configuration's own colour.
+pub fn panel(state: &CompareState, compared: &CompareView, knob: &Knob) -> Panel {
+    let (mut lines, mut whiskers, mut dark) = (Vec::new(), Vec::new(), Vec::new());
     for (index, value) in &knob.settings {
-        let one = &compared.configurations[*index];
-        let Some(ceiling) = &one.configuration.ceiling else {
-            continue;
-        };
-        let (mark, ends) = stands(ceiling);
-        whiskers.extend(ends.map(|(lo, hi)| (*value, lo, hi)));
-        marks.extend(mark.map(|(at, place)| Mark {
-            id: one.configuration.id,
-            level: Level::Inf,
-            x: *value,
-            y: at,
-            lo: None,
-            hi: None,
-            place,
-            fill: Fill::Solid,
-            hover: hover(compared, *index, *value),
-        }));
+        let ceiling = compared.configurations[*index].configuration.ceiling;
+        let (mark, ends) = ceiling.as_ref().map_or((None, None), stands);
+        if mark.is_none() && ends.is_none() {
+            dark.push(name_of(compared, *index));
+        }
+        let colour = state.colour(compared, *index);
+        let x = *value;
+        whiskers.extend(ends.map(|(lo, hi)| Whisker { colour, x, lo, hi }));
+        let mark = mark.map(|(y, place)| at(compared, *index, (x, y), place));
+        lines.push(Line {
+            name: String::new(),
+            colour,
+            marks: mark.into_iter().collect(),
+            ceiling: None,
+        });
     }
+    let ends = whiskers.iter().map(|it| it.hi);
+    let chart = chart(knob, lines, ends.collect(), unit(compared), &dark);
     Panel {
-        title: String::new(),
-        chart: chart(knob, marks, &whiskers, unit(compared)),
-        grey: None,
+        trail: trail(&chart),
         whiskers,
+        ..Panel::alone(chart)
     }
 }
 
-fn chart(knob: &Knob, mut marks: Vec<Mark>, whiskers: &[(f64, f64, f64)], unit: &str) -> Chart {
+fn at(compared: &CompareView, index: usize, (x, y): (f64, f64), place: Place) -> Mark {
+    Mark {
+        id: compared.configurations[index].configuration.id,
+        level: Level::Inf,
+        x,
+        y,
+        lo: None,
+        hi: None,
+        place,
+        fill: Fill::Solid,
+        hover: hover(compared, index, x),
+    }
+}
+
+/// From value to value, in the order of the knob.
+fn trail(chart: &Chart) -> Vec<(f64, f64)> {
+    let marks = chart.lines.iter().flat_map(|it| &it.marks);
+    let marks = marks.filter(|it| it.place == Place::Value);
+    marks.map(|it| (it.x, it.y)).collect()
+}
+
+fn chart(knob: &Knob, mut lines: Vec<Line>, ends: Vec<f64>, unit: &str, dark: &[String]) -> Chart {
     let values = knob.settings.iter().map(|(_, value)| *value);
     let (least, most) = (
         values.clone().fold(f64::INFINITY, f64::min),
         values.clone().fold(0.0, f64::max),
     );
-    let x = Axis::over(knob.name.clone(), values, 0.0 < least && least * 8.0 <= most);
-    let ends = whiskers.iter().map(|(.., hi)| *hi);
-    let y = Axis::over(
-        format!("goodput ceiling ({unit})"),
-        marks.iter().map(|it| it.y).chain(ends),
-        false,
-    );
-    let above = marks.iter_mut().filter(|it| it.place == Place::Above);
-    let mut open = false;
-    for mark in above {
-        open = true;
+    let log = 0.0 < least && least * 8.0 <= most;
+    let heights = lines.iter().flat_map(|it| &it.marks).map(|it| it.y);
+    let title = format!("goodput ceiling ({unit})");
+    let y = Axis::over(title, heights.chain(ends), false);
+    let mut notes = Vec::new();
+    let marks = lines.iter_mut().flat_map(|it| &mut it.marks);
+    for mark in marks.filter(|it| it.place == Place::Above) {
         mark.y = y.top();
+        notes = vec!["↑ at least the highest rate tried: there is no upper end.".to_owned()];
     }
-    let note = "↑ at least the highest rate tried: its value is in the table.";
+    if !dark.is_empty() {
+        notes.push(format!("No ceiling is known of {}.", listed(dark)));
+    }
     Chart {
         title: format!("Goodput ceiling against {}", knob.name),
-        x,
+        x: Axis::over(knob.name.clone(), values, log),
         y,
-        lines: vec![Line {
-            name: String::new(),
-            colour: 0,
-            marks,
-            ceiling: None,
-        }],
+        lines,
         limit: None,
-        notes: open.then(|| note.to_owned()).into_iter().collect(),
+        notes,
     }
 }
 
+/// The same as a table.
+pub fn numbers(compared: &CompareView, knob: &Knob) -> Html {
+    let (name, ceiling) = (
+        format!("#{}", knob.name),
+        format!("#goodput ceiling ({})", unit(compared)),
+    );
+    let rows = knob.settings.iter().map(|(index, value)| {
+        html!(
+            r#"<tr><td>{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
+            name_of(compared, *index),
+            format::number(*value),
+            said(compared, *index)
+        )
+    });
+    table(
+        "",
+        &format!("Goodput ceiling against {}", knob.name),
+        heads(["configuration", &name, &ceiling]),
+        rows.collect(),
+    )
+}
+
+/// The same as rows for other programs.
+pub fn csv(compared: &CompareView, knob: &Knob) -> String {
+    let head = [
+        "configuration",
+        "study",
+        "study_id",
+        "knob",
+        "value",
+        "unit",
+        "ceiling",
+        "ceiling_lo",
+        "ceiling_hi",
+        "said",
+        "simulated",
+        "slo",
+    ];
+    let mut text = record(&head.map(str::to_owned));
+    let number = |it: Option<f64>| it.map_or(String::new(), |it| it.to_string());
+    for (index, value) in &knob.settings {
+        let one = &compared.configurations[*index];
+        let (mark, ends) = one
+            .configuration
+            .ceiling
+            .as_ref()
+            .map_or((None, None), stands);
+        let at = mark.filter(|(_, place)| *place == Place::Value);
+        let at_least = mark.filter(|(_, place)| *place == Place::Above);
+        text += &record(&[
+            name_of(compared, *index),
+            one.study_name.clone(),
+            one.study.to_string(),
+            knob.name.clone(),
+            value.to_string(),
+            unit(compared).to_owned(),
+            number(at.map(|(y, _)| y)),
+            number(ends.map(|(lo, _)| lo).or(at_least.map(|(lo, _)| lo))),
+            number(ends.map(|(_, hi)| hi)),
+            said(compared, *index),
+            one.simulated.to_string(),
+            compared.slo.to_string(),
+        ]);
+    }
+    text
+}
+
+fn said(compared: &CompareView, index: usize) -> String {
+    let ceiling = compared.configurations[index]
+        .configuration
+        .ceiling
+        .as_ref();
+    ceiling.map_or("not judged".into(), format::ceiling)
+}
+
 fn hover(compared: &CompareView, index: usize, value: f64) -> String {
-    let ceiling = compared.configurations[index].configuration.ceiling.as_ref();
     format!(
-        "{}: {} at {}",
+        "{}, {} at {}",
         name_of(compared, index),
-        ceiling.map_or("not judged".into(), format::ceiling),
+        said(compared, index),
         format::number(value)
     )
 }

@@ -280,8 +280,17 @@ mod tests {
         let (state, told) = CompareState::read(&query(&text)).expect("read");
         assert_eq!((state.baseline, state.drawing), (0, Drawing::Overlay));
         assert_eq!(told.len(), 4, "{told:?}");
-        assert!(told.iter().any(|it| it.starts_with("baseline=7 is none of")));
-        assert!(told.iter().any(|it| it.starts_with("view=pie is no drawing")));
-        assert!(CompareState::read(&query("c=7")).is_err(), "there is none such");
+        assert!(
+            told.iter()
+                .any(|it| it.starts_with("baseline=7 is none of"))
+        );
+        assert!(
+            told.iter()
+                .any(|it| it.starts_with("view=pie is no drawing"))
+        );
+        assert!(
+            CompareState::read(&query("c=7")).is_err(),
+            "there is none such"
+        );
     }
 }

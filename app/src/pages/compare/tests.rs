@@ -73,7 +73,10 @@ fn page_of(comparabilities: Vec<Comparability>) -> ComparePage {
         said: Vec::new(),
     });
     let state = CompareState {
-        ids: configurations.iter().map(|it| it.configuration.id).collect(),
+        ids: configurations
+            .iter()
+            .map(|it| it.configuration.id)
+            .collect(),
         ..CompareState::default()
     };
     let compared = CompareView {
@@ -96,22 +99,35 @@ fn html_of(shown: &ComparePage) -> String {
 #[test]
 fn a_workload_is_said_in_words_and_field_by_field() {
     let workload = |words: &str, tokens: u32| {
-        format!(r#"{words} ({{"synthetic":{{"input":{{"fixed":{{"tokens":{tokens}}}}},"output":8}}}})"#)
+        format!(
+            r#"{words} ({{"synthetic":{{"input":{{"fixed":{{"tokens":{tokens}}}}},"output":8}}}})"#
+        )
     };
     let one = differing("workload", &workload("16 in", 16), &workload("32 in", 32));
     let html = html_of(&page_of(vec![Comparability::Confounded {
         differing: vec![one, differing("seed", "1", "2")],
     }]));
     assert!(!html.contains("{&quot;"), "no JSON on the page");
-    assert!(html.contains("workload: synthetic, input, fixed, tokens"), "{html}");
-    assert!(!html.contains("workload: synthetic, output"), "what is alike is left out");
-    assert!(html.contains(r#"<td class="confounder">32 in</td>"#), "{html}");
+    assert!(
+        html.contains("workload: synthetic, input, fixed, tokens"),
+        "{html}"
+    );
+    assert!(
+        !html.contains("workload: synthetic, output"),
+        "what is alike is left out"
+    );
+    assert!(
+        html.contains(r#"<td class="confounder">32 in</td>"#),
+        "{html}"
+    );
     assert!(html.contains("The verdict is withheld"), "{html}");
 }
 
 #[test]
 fn one_knob_is_highlighted_and_twelve_configurations_fit() {
-    let html = html_of(&page_of((1..12).map(|it| knob(&(16 << it).to_string())).collect()));
+    let html = html_of(&page_of(
+        (1..12).map(|it| knob(&(16 << it).to_string())).collect(),
+    ));
     assert!(html.contains(r#"<td class="knob">32</td>"#), "{html}");
     assert!(html.contains("11 configurations against setting 0"));
     assert_eq!(html.matches("make it the baseline").count(), 11);
@@ -126,8 +142,12 @@ fn small_charts_have_the_baseline_in_grey_on_the_same_axes() {
     assert_eq!(html.matches(r#"<div class="plot">"#).count(), 3);
     assert_eq!(html.matches("setting 0 (baseline)").count(), 1);
     assert!(html.contains("stroke:var(--line-strong)"), "grey");
-    let sheet = sheet(&page, page.compared.as_ref().expect("compared"));
-    let axes: Vec<_> = sheet.panels.iter().map(|it| (&it.chart.x, &it.chart.y)).collect();
+    let sheet = sheet_of(&page, page.compared.as_ref().expect("compared"));
+    let axes: Vec<_> = sheet
+        .panels
+        .iter()
+        .map(|it| (&it.chart.x, &it.chart.y))
+        .collect();
     assert!(axes.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
@@ -137,9 +157,16 @@ fn three_settings_make_an_axis_and_two_do_not() {
     let compared = page.compared.as_ref().expect("compared");
     let found = knob::knobs(compared);
     assert_eq!(found[0].settings, [(0, 16.0), (1, 32.0), (2, 512.0)]);
-    let panel = knob::panel(compared, &found[0]);
+    let panel = knob::panel(&page.state, compared, &found[0]);
     assert!(panel.chart.x.log, "16 to 512");
-    assert_eq!(panel.whiskers[2], (512.0, 5.0, 7.0));
+    let last = &panel.whiskers[2];
+    assert_eq!(
+        (last.x, last.lo, last.hi, last.colour),
+        (512.0, 5.0, 7.0, 2)
+    );
+    assert_eq!(panel.trail.len(), 3);
+    let rows = knob::csv(compared, &found[0]);
+    assert!(rows.contains("max-num-seqs,512,sessions/s,6,5,7,"), "{rows}");
     assert!(html_of(&page).contains("against a knob"));
     let two = page_of(vec![knob("32")]);
     assert!(knob::knobs(two.compared.as_ref().expect("compared")).is_empty());
@@ -169,7 +196,7 @@ fn a_hidden_curve_keeps_its_figures() {
     let mut page = page_of(vec![knob("32")]);
     page.state.chart.hidden = vec![1];
     let compared = page.compared.as_ref().expect("compared");
-    assert_eq!(table_chart(&page.state, compared).lines.len(), 1);
+    assert_eq!(charts::table_chart(&page.state, compared).lines.len(), 1);
     let html = html_of(&page);
     assert!(html.contains("show curve of setting 1"));
     assert_eq!(html.matches("class=\"ceiling-bar\"").count(), 2);
@@ -178,9 +205,13 @@ fn a_hidden_curve_keeps_its_figures() {
 #[test]
 fn the_picture_carries_promise_verdict_and_badges() {
     let page = page_of(vec![knob("32")]);
-    let sheet = sheet(&page, page.compared.as_ref().expect("compared"));
+    let sheet = sheet_of(&page, page.compared.as_ref().expect("compared"));
     let facts = sheet.facts.join("\n");
-    for needed in ["simulated", "SLO: ttft", "Turning max-num-seqs from 16 to 32"] {
+    for needed in [
+        "simulated",
+        "SLO: ttft",
+        "Turning max-num-seqs from 16 to 32",
+    ] {
         assert!(facts.contains(needed), "{facts}");
     }
 }

@@ -12,13 +12,16 @@ use crate::words;
 /// One line a candidate.
 pub fn verdicts(compared: &CompareView) -> Html {
     let pairs = compared.pairs.iter();
-    let lines: Html = pairs.map(|pair| lines(compared, pair)).collect();
-    let many = if 3 < compared.pairs.len() { " many" } else { "" };
+    // Of many, the second verdict stands in the table of ceilings alone.
+    let many = 3 < compared.pairs.len();
+    let lines: Html = pairs.map(|pair| lines(compared, pair, many)).collect();
+    let many = if many { " many" } else { "" };
     html!(r#"<div class="answer{}">{}</div>"#, many, lines)
 }
 
-fn lines(compared: &CompareView, pair: &PairComparison) -> Html {
+fn lines(compared: &CompareView, pair: &PairComparison, many: bool) -> Html {
     let (first, second) = sentences(compared, pair);
+    let second = second.filter(|_| !many);
     html!(
         "<p>{}</p>{}",
         first,

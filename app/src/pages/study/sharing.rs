@@ -100,9 +100,17 @@ fn fresh() -> Html {
     html!(
         r#"<section id="fresh" class="stack fresh-link" hidden aria-labelledby="fresh-heading"><h2 id="fresh-heading" tabindex="-1">The link, shown only now</h2>{}{}{}{}<p class="small muted" role="status" id="copied"></p></section>"#,
         field("share-link", "Link"),
-        field("share-markdown", "Markdown: the curve as a picture that leads there"),
-        field("share-html", "HTML: the curve as a frame that follows the reader's theme"),
-        html!(r#"<p><a id="share-open" target="_blank" rel="noopener" href="/">Open it as whoever gets it</a></p>"#)
+        field(
+            "share-markdown",
+            "Markdown: the curve as a picture that leads there"
+        ),
+        field(
+            "share-html",
+            "HTML: the curve as a frame that follows the reader's theme"
+        ),
+        html!(
+            r#"<p><a id="share-open" target="_blank" rel="noopener" href="/">Open it as whoever gets it</a></p>"#
+        )
     )
 }
 
@@ -250,7 +258,10 @@ mod tests {
     #[test]
     fn each_link_says_what_it_shows_and_until_when() {
         let html = page_with(vec![row(false, 9 * DAY_MS)]);
-        assert!(html.contains("Figures only") && html.contains("works until 1970-01-10"), "{html}");
+        assert!(
+            html.contains("Figures only") && html.contains("works until 1970-01-10"),
+            "{html}"
+        );
         assert_eq!(html.matches("data-revoke=\"").count(), 1);
         for gone in [row(true, 9 * DAY_MS), row(false, DAY_MS)] {
             assert!(!page_with(vec![gone]).contains("data-revoke=\""));
@@ -261,7 +272,10 @@ mod tests {
     fn the_files_are_those_of_the_view() {
         let html = page_with(Vec::new());
         for ending in ["svg", "png", "csv"] {
-            assert!(html.contains(&format!("/curve.{ending}?scale=log")), "{html}");
+            assert!(
+                html.contains(&format!("/curve.{ending}?scale=log")),
+                "{html}"
+            );
         }
     }
 }
