@@ -104,7 +104,9 @@ impl Sheet {
             (WIDTH - 2.0 * MARGIN) / columns as f64,
             self.height_of_one(),
         );
-        let top = self.legend_at(self.legend.len().div_ceil(2) * 2).1 + 34.0;
+        // Headings of several stand above them.
+        let heading = if columns == 1 { 0.0 } else { 26.0 };
+        let top = self.legend_at(self.legend.len().div_ceil(2) * 2).1 + 34.0 + heading;
         let place = |index: usize| {
             let (column, row) = ((index % columns) as f64, (index / columns) as f64);
             [

@@ -66,7 +66,7 @@ pub fn draw(sheet: &Sheet) -> Canvas {
     for (index, (colour, text)) in sheet.legend.iter().enumerate() {
         let (x, y) = sheet.legend_at(index);
         canvas.dot((x as f32 + 6.0, y as f32), 6.0, colour_of(*colour));
-        let text = cut(&ascii(text), 60);
+        let text = cut(&ascii(text), 66);
         canvas.text(x as usize + 20, y as usize - 8, &text, Font::Small, INK);
     }
     for (panel, place) in std::iter::zip(&sheet.panels, sheet.plots()) {

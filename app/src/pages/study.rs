@@ -134,7 +134,7 @@ pub fn StudyBody(
         <Title text=move || name.get() />
         <article class="page study">
             <Head page name />
-            <div class="stack" inner_html=told()></div>
+            <div class="told" inner_html=told()></div>
             <answer::Answer page />
             <answer::Underway page broken />
             <div class="split">

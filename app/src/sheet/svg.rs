@@ -82,14 +82,27 @@ fn drawn(panel: &Panel, [left, top, wide, high]: Place) -> Html {
         )
     });
     html!(
-        r#"{}<svg x="{}" y="{}" width="{}" height="{}" overflow="visible">{}</svg>"#,
+        r#"{}<svg x="{}" y="{}" width="{}" height="{}" overflow="visible">{}{}</svg>"#,
         heading,
         left.to_string(),
         top.to_string(),
         wide.to_string(),
         high.to_string(),
-        Html::script(within(panel))
+        Html::script(within(panel)),
+        limit(panel)
     )
+}
+
+/// What the promise's line says; on pages it stands beside the picture.
+fn limit(panel: &Panel) -> Option<Html> {
+    let chart = &panel.chart;
+    let limit = chart.limit.as_ref()?;
+    let y = (1.0 - chart.y.fraction(limit.value)).clamp(0.0, 1.0) * 100.0;
+    Some(html!(
+        r#"<text x="100%" y="{}%" dy="-6" text-anchor="end" font-size="12" fill="var(--accent)">{}</text>"#,
+        format!("{y:.2}"),
+        limit.text
+    ))
 }
 
 /// The chart with its whiskers, for an element that gives it its size. What is grey is grey.
