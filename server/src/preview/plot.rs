@@ -118,7 +118,13 @@ impl Plot<'_> {
         canvas.dashes((left, y), (left + wide, y), 2.0, ACCENT);
         let text = ascii(&limit.text);
         let x = (left + wide) as usize - Font::Small.width(&text);
-        canvas.text(x, (y as usize).saturating_sub(20), &text, Font::Small, ACCENT);
+        canvas.text(
+            x,
+            (y as usize).saturating_sub(20),
+            &text,
+            Font::Small,
+            ACCENT,
+        );
     }
 
     fn line(&self, canvas: &mut Canvas, line: &Line, colour: Colour) {

@@ -94,10 +94,11 @@ impl CompareState {
 
     /// The configurations as they are compared: the baseline first.
     pub fn order(&self) -> Vec<Uuid> {
-        let baseline = self.ids.get(self.baseline).copied();
-        let others = self.ids.iter().copied();
-        let others = others.filter(|id| Some(*id) != baseline);
-        baseline.into_iter().chain(others).collect()
+        let baseline = self.ids.get(self.baseline);
+        let others = self.ids.iter().enumerate();
+        let others = others.filter(|(place, _)| *place != self.baseline);
+        let others = others.map(|(_, id)| id);
+        baseline.into_iter().chain(others).copied().collect()
     }
 
     /// A compared configuration's place in the order of colours.

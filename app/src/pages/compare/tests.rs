@@ -166,7 +166,10 @@ fn three_settings_make_an_axis_and_two_do_not() {
     );
     assert_eq!(panel.trail.len(), 3);
     let rows = knob::csv(compared, &found[0]);
-    assert!(rows.contains("max-num-seqs,512,sessions/s,6,5,7,"), "{rows}");
+    assert!(
+        rows.contains("max-num-seqs,512,sessions/s,6,5,7,"),
+        "{rows}"
+    );
     assert!(html_of(&page).contains("against a knob"));
     let two = page_of(vec![knob("32")]);
     assert!(knob::knobs(two.compared.as_ref().expect("compared")).is_empty());
