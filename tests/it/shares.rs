@@ -44,7 +44,7 @@ async fn a_link_shows_what_its_maker_chose() -> anyhow::Result<()> {
         assert_eq!(page.status, 200, "{scope}");
         assert_eq!(page.text().contains("rack 7"), note, "{scope}");
         assert_eq!(page.text().contains("nightly"), note, "{scope}");
-        let fixed = page.text().contains("<fieldset class=\"bare\" disabled");
+        let fixed = page.text().contains("<fieldset disabled");
         assert_eq!(fixed, scope == "aggregates", "{scope}");
     }
     let unsaid = token(&edge, &study, json!({})).await;
@@ -111,7 +111,7 @@ async fn a_link_that_ended_opens_nothing() -> anyhow::Result<()> {
     assert_eq!(statuses(&edge, &revoked).await, [404; 5]);
     let frame = edge.get(&format!("/embed/{revoked}")).await.text();
     assert!(
-        frame.contains("no longer shared") && !frame.contains("small"),
+        frame.contains("no longer shared") && !frame.contains("<svg"),
         "{frame}"
     );
     let soon = Some(now_ms() + 200);
@@ -152,7 +152,7 @@ async fn a_frame_stands_in_any_page_and_nothing_else_does() -> anyhow::Result<()
     assert!(
         text.contains("<svg")
             && text.contains("simulated")
-            && text.contains("prefers") | text.contains("light-dark"),
+            && text.contains("light-dark"),
         "{text}"
     );
     // A token in the address is no way in, and leaves no cookie.
