@@ -150,9 +150,7 @@ async fn a_frame_stands_in_any_page_and_nothing_else_does() -> anyhow::Result<()
         "{text}"
     );
     assert!(
-        text.contains("<svg")
-            && text.contains("simulated")
-            && text.contains("light-dark"),
+        text.contains("<svg") && text.contains("simulated") && text.contains("light-dark"),
         "{text}"
     );
     // A token in the address is no way in, and leaves no cookie.

@@ -68,7 +68,7 @@ async fn use_it(studio: &StudioProcess, ids: &[String]) -> anyhow::Result<()> {
         .await?;
     browser.shows("against seqs 4 against seqs 64").await?;
     browser
-        .find("a[aria-label='Make seqs 4 the baseline']")
+        .find("a[aria-label='make it the baseline: seqs 4']")
         .await?
         .click()
         .await?;
@@ -115,11 +115,11 @@ async fn share_it(studio: &StudioProcess, study: &str) -> anyhow::Result<()> {
     for theme in ["light", "dark"] {
         let media =
             serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
-        let sent = browser
+        browser
             .driver
             .cdp()
-            .send_raw("Emulation.setEmulatedMedia", media);
-        sent.await?;
+            .send_raw("Emulation.setEmulatedMedia", media)
+            .await?;
         browser.driver.goto(&frame).await?;
         browser.shows("All of it in Goodput Studio").await?;
         let violations = browser.accessibility_violations().await?;

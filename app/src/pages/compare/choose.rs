@@ -30,7 +30,7 @@ fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html>
         pin()
     } else {
         html!(
-            r#"<a href="{}" aria-label="Make {} the baseline">make it the baseline</a>"#,
+            r#"<a href="{}" aria-label="make it the baseline: {}">make it the baseline</a>"#,
             state.with(|it| it.baseline = place),
             name
         )

@@ -130,7 +130,7 @@ fn one_knob_is_highlighted_and_twelve_configurations_fit() {
     ));
     assert!(html.contains(r#"<td class="knob">32</td>"#), "{html}");
     assert!(html.contains("11 configurations against setting 0"));
-    assert_eq!(html.matches("make it the baseline").count(), 11);
+    assert_eq!(html.matches(">make it the baseline<").count(), 11);
     assert_eq!(html.matches("class=\"ceiling-bar\"").count(), 12);
 }
 
