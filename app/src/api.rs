@@ -24,7 +24,6 @@ use std::sync::Arc;
 
 #[cfg(feature = "ssr")]
 use leptos::prelude::server;
-use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
 use uuid::Uuid;
 
@@ -36,8 +35,8 @@ use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
-    CompareView, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, ShareRow, StudioError,
-    StudyEdit, StudyFilter, StudyRow, StudyView,
+    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit,
+    StudyFilter, StudyRow, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
@@ -219,18 +218,6 @@ functions! {
 
     /// ShareGPT files that can be named.
     "datasets" fn list_datasets() -> Vec<DatasetRow> { |studio| studio.datasets(OWNER) }
-
-    /// Configurations side by side.
-    "compare" fn compare(configurations: Vec<Uuid>, slo: Option<Slo>) -> CompareView { |studio| studio.compare(OWNER, configurations, slo) }
-
-    /// Mints a link.
-    "share" fn share_study(study: Uuid, expires_ms: Option<i64>) -> ShareRow { |studio| studio.share(OWNER, study, expires_ms) }
-
-    /// A study's links.
-    "shares" fn list_shares(study: Uuid) -> Vec<ShareRow> { |studio| studio.shares(OWNER, study) }
-
-    /// Revokes a link.
-    "revoke" fn revoke_share(share: Uuid) -> () { |studio| studio.revoke(OWNER, share) }
 
     /// What a link shows. The token is the right; nobody needs to be the owner.
     "shared" fn get_shared(token: String) -> StudyView { |studio| studio.shared(&token) }

@@ -186,10 +186,44 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// The same, of a part of the horizontal axis.
+    pub fn zoomed(mut self, part: Option<(f64, f64)>) -> Self {
+        let Some((lo, hi)) = part else { return self };
+        // A logarithmic axis has no zero.
+        let lo = if self.x.log && lo <= 0.0 {
+            self.x.bottom()
+        } else {
+            lo
+        };
+        if hi <= lo {
+            return self;
+        }
+        for line in &mut self.lines {
+            let edge = line
+                .marks
+                .iter_mut()
+                .filter(|it| it.place == Place::RightEdge);
+            edge.for_each(|it| it.x = hi);
+            line.ceiling = line.ceiling.take().and_then(|it| within(it, lo, hi));
+        }
+        self.x = self.x.zoomed(lo, hi);
+        self
+    }
+
     /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.marks.is_empty())
     }
+}
+
+/// A ceiling as far as it lies in a part of the axis.
+fn within(mark: CeilingMark, lo: f64, hi: f64) -> Option<CeilingMark> {
+    (mark.from <= hi && lo <= mark.to).then(|| CeilingMark {
+        at: mark.at.filter(|at| (lo..=hi).contains(at)),
+        from: mark.from.max(lo),
+        to: mark.to.min(hi),
+        ..mark
+    })
 }
 
 /// What a chart is made by, beside its points.

@@ -18,6 +18,11 @@ pub fn series_colour(index: usize) -> String {
     format!("var(--series-{})", index % SERIES.len() + 1)
 }
 
+/// How lines differ where colours do not. Colours come again after eight, with other dashes.
+pub fn dash(index: usize) -> &'static str {
+    ["", "8 5", "8 4 2 4", "2 4"][(index + index / SERIES.len()) % 4]
+}
+
 /// The picture, filling the element it stands in. The room for axis labels lies outside of it.
 pub fn picture(chart: &Chart) -> String {
     let mut svg = format!(
@@ -31,13 +36,17 @@ pub fn picture(chart: &Chart) -> String {
         if let Some(mark) = &line.ceiling {
             ceiling(&mut svg, chart, index, line, mark);
         }
-        line.marks
-            .iter()
-            .for_each(|one| mark(&mut svg, chart, line, one));
+        let seen = line.marks.iter().filter(|it| is_seen(chart, it));
+        seen.for_each(|one| mark(&mut svg, chart, line, one));
     }
     names(&mut svg, chart);
     svg.push_str("</svg>");
     svg
+}
+
+/// Whether a mark lies on the part of the axis that is shown.
+fn is_seen(chart: &Chart, mark: &Mark) -> bool {
+    (-0.001..=1.001).contains(&chart.x.fraction(mark.x))
 }
 
 /// Writing to a string cannot fail.
@@ -118,7 +127,7 @@ fn curves(svg: &mut String, chart: &Chart) {
             .map(|mark| (mark.x, mark.lo.unwrap_or(mark.y)));
         let band = corners(chart, up.chain(low));
         let path = corners(chart, joined.iter().map(|mark| (mark.x, mark.y)));
-        let dash = ["", "8 5", "8 4 2 4", "2 4"][line.colour % 4];
+        let dash = dash(line.colour);
         put(
             svg,
             format_args!(r#"<polygon points="{band}" style="fill:{colour};opacity:.15"/>"#),
@@ -240,7 +249,8 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
 
 /// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
 fn names(svg: &mut String, chart: &Chart) {
-    for Label { line, end, rise } in labels(chart) {
+    let all = labels(chart).into_iter();
+    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end)) {
         let (x, y) = (across(chart, end.x), down(chart, end.y));
         let (colour, name) = (series_colour(line.colour), escaped(&line.name));
         let shift = 4 - rise;

@@ -38,7 +38,9 @@ mod reading; // what a page reads before it shows anything
 pub mod rules; // a point as other tools would tell it, drawn by the server
 pub mod scores; // another SLO over the same points
 mod screens; // which page stands at which address
-mod status;
+#[cfg(feature = "ssr")]
+pub mod sheet; // charts as files: pictures with their facts, and rows
+pub mod status; // the status of an answer
 pub mod studio; // the door to the world, and the views that pass through it
 pub mod ui;
 pub mod url_state; // what a chart shows, as a query
@@ -59,6 +61,9 @@ use ui::theme::ThemeToggle;
 #[cfg(feature = "ssr")]
 use ui::theme::theme_script;
 use ui::toast::{Toaster, provide_toasts};
+
+/// Addresses within the app whose pages the server draws whole.
+pub const DRAWN_WHOLE: [&str; 1] = ["/compare"];
 
 /// Where the browser finds what the pages need. URLs; the server provides them by context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use self::Elsewhere as BeginPage;
 #[cfg(any(not(feature = "hydrate"), feature = "new-study"))]
 use crate::pages::NewStudyPage as BeginPage;
 #[cfg(not(feature = "new-study"))]
-use crate::pages::{ComparePage, NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
+use crate::pages::{NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
 use crate::ui::erased::Erase;
 
 /// The address of the page that begins a study.
@@ -34,7 +34,7 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/studies/new") view=BeginPage ssr=SsrMode::Async />
             <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
             <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
-            <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async />
+            <Route path=path!("/compare") view=Elsewhere />
             <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
         </FlatRoutes>
     }
@@ -51,9 +51,8 @@ pub fn Screens() -> impl IntoView {
     }
 }
 
-/// A page of the other part: loaded.
+/// A page of the other part, or one that the server draws whole: loaded.
 #[component]
-#[cfg(feature = "hydrate")]
 fn Elsewhere() -> impl IntoView {
     let url = leptos_router::hooks::use_url();
     crate::ui::reactive::effect(move || {
@@ -64,7 +63,6 @@ fn Elsewhere() -> impl IntoView {
     view! { <p class="page muted">"Loading…"</p> }.erased()
 }
 
-#[cfg(feature = "hydrate")]
 fn search(search: &str) -> String {
     match search {
         "" => String::new(),

@@ -209,6 +209,13 @@ pub struct StudyView {
     /// Each start of its engines, drawn by the server for the page of its owner; empty everywhere else.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub starts: String,
+    /// Only the figures of its points are shared: no other SLO can be tried.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub aggregates_only: bool,
+}
+
+fn is_not(said: &bool) -> bool {
+    !said
 }
 
 /// Whether some engine of a study is believed whatever its certificate.
@@ -594,6 +601,33 @@ pub struct CompareView {
     pub pairs: Vec<PairComparison>,
 }
 
+/// What a link shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShareScope {
+    /// The figures of points: no other SLO can be tried.
+    Aggregates,
+    /// The times of each request as well.
+    #[default]
+    Requests,
+    /// Whatever was recorded, but for addresses and keys: note, tags, every setting, why points failed.
+    All,
+}
+
+impl ShareScope {
+    /// All, the closest first.
+    pub const EACH: [Self; 3] = [Self::Aggregates, Self::Requests, Self::All];
+
+    /// In the interface and in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aggregates => "aggregates",
+            Self::Requests => "requests",
+            Self::All => "all",
+        }
+    }
+}
+
 /// A share of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareRow {
@@ -607,6 +641,9 @@ pub struct ShareRow {
     pub expires_ms: Option<i64>,
     /// Revoked.
     pub revoked: bool,
+    /// What it shows.
+    #[serde(default)]
+    pub scope: ShareScope,
 }
 
 /// What went wrong, in the words of the person who asked. The HTTP edge maps each to a status.
@@ -772,6 +809,7 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         study: Uuid,
         expires_ms: Option<i64>,
+        scope: ShareScope,
     ) -> Result<ShareRow, StudioError>;
     /// A study's links.
     async fn shares(&self, actor: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError>;

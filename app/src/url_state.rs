@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use measure::decimal;
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::{Metric, Slo};
 
@@ -119,6 +120,8 @@ pub struct ViewState {
     pub slo: Option<Slo>,
     /// Configurations that are hidden, by index, sorted.
     pub hidden: Vec<u32>,
+    /// The part of the horizontal axis that is shown, in its unit, where it is not all of it.
+    pub zoom: Option<(f64, f64)>,
 }
 
 impl Default for ViewState {
@@ -130,6 +133,7 @@ impl Default for ViewState {
             log: false,
             slo: None,
             hidden: Vec::new(),
+            zoom: None,
         }
     }
 }
@@ -159,6 +163,7 @@ impl ViewState {
                 .filter(|text| !text.is_empty())
                 .and_then(|text| Slo::from_str(&text).ok()),
             hidden,
+            zoom: zoom_of(&named("zoom")),
         }
     }
 
@@ -171,6 +176,7 @@ impl ViewState {
             log,
             slo,
             hidden,
+            zoom,
         } = self;
         let bare = Self::default();
         let mut pairs = Vec::new();
@@ -193,12 +199,81 @@ impl ViewState {
             let hidden: Vec<String> = hidden.iter().map(u32::to_string).collect();
             pairs.push(format!("hide={}", hidden.join(",")));
         }
+        if let Some((from, to)) = zoom {
+            pairs.push(format!("zoom={from},{to}"));
+        }
         if pairs.is_empty() {
             String::new()
         } else {
             format!("?{}", pairs.join("&"))
         }
     }
+}
+
+/// Two numbers, the smaller one first: `4,16`.
+fn zoom_of(text: &str) -> Option<(f64, f64)> {
+    let (from, to) = text.split_once(',')?;
+    let (from, to) = (decimal::parse(from.trim())?, decimal::parse(to.trim())?);
+    (from < to && to.is_finite() && from.is_finite()).then_some((from, to))
+}
+
+/// What stands in a query and is none of the choices, each with what is shown instead. The server tells it, so that no browser needs to.
+#[cfg(feature = "ssr")]
+pub fn told(get: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let numbers = |text: &str| text.split(',').all(|it| it.parse::<u32>().is_ok());
+    let percentile = |text: &str| Percentile::ALL.iter().any(|it| it.name() == text);
+    let across = |text: &str| Across::ALL.iter().any(|it| it.name() == text);
+    let asked: [(&str, &str, bool, &str); 6] = [
+        (
+            "y",
+            "latency",
+            given(&get, "y", |it| metric_of(it).is_some()),
+            "shown is TTFT",
+        ),
+        (
+            "p",
+            "percentile",
+            given(&get, "p", percentile),
+            "shown is p95",
+        ),
+        (
+            "x",
+            "horizontal axis",
+            given(&get, "x", across),
+            "shown are output tokens per second",
+        ),
+        (
+            "scale",
+            "scale",
+            given(&get, "scale", |it| matches!(it, "log" | "lin")),
+            "shown is linear",
+        ),
+        (
+            "hide",
+            "list of configurations by number",
+            given(&get, "hide", numbers),
+            "what can be read of it is hidden",
+        ),
+        (
+            "zoom",
+            "range (two numbers, the smaller first)",
+            given(&get, "zoom", |it| zoom_of(it).is_some()),
+            "all of the axis is shown",
+        ),
+    ];
+    let wrong = asked.into_iter().filter(|(_, _, known, _)| !known);
+    wrong
+        .map(|(key, what, _, shown)| {
+            let text: String = get(key).unwrap_or_default().chars().take(40).collect();
+            format!("{key}={text} is no {what}: {shown}.")
+        })
+        .collect()
+}
+
+/// Whether a choice is left out, or one that there is.
+#[cfg(feature = "ssr")]
+fn given(get: impl Fn(&str) -> Option<String>, key: &str, known: impl Fn(&str) -> bool) -> bool {
+    get(key).is_none_or(|text| text.is_empty() || known(&text))
 }
 
 /// Percent-encodes all but letters, digits and `-._~`.
@@ -247,6 +322,7 @@ mod tests {
                             log,
                             slo: None,
                             hidden: vec![0, 2],
+                            zoom: Some((0.5, 1e3)),
                         };
                         assert_eq!(read(&state.query()), state);
                     }
@@ -272,8 +348,28 @@ mod tests {
     #[test]
     fn nonsense_is_read_as_a_bare_url() {
         assert_eq!(
-            read("?y=frobs&p=p42&x=&scale=cubic&slo=nonsense&hide=a,b"),
+            read("?y=frobs&p=p42&x=&scale=cubic&slo=nonsense&hide=a,b&zoom=9,3"),
             ViewState::default()
+        );
+    }
+
+    #[cfg(feature = "ssr")]
+    #[test]
+    fn what_is_no_choice_is_told_with_what_is_shown_instead() {
+        let of = |query: &'static [(&str, &str)]| {
+            told(|key| {
+                let found = query.iter().find(|(known, _)| *known == key);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(of(&[("y", "tpot"), ("p", ""), ("zoom", "1,2")]), [""; 0]);
+        assert_eq!(
+            of(&[("p", "p42"), ("x", "furlongs"), ("zoom", "4")]),
+            [
+                "p=p42 is no percentile: shown is p95.",
+                "x=furlongs is no horizontal axis: shown are output tokens per second.",
+                "zoom=4 is no range (two numbers, the smaller first): all of the axis is shown.",
+            ]
         );
     }
 }

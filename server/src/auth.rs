@@ -190,6 +190,7 @@ pub async fn require(State(edge): State<Edge>, mut request: Request, next: Next)
 /// Shared links carry their own right; the rest is needed to sign in.
 fn is_exempt(path: &str) -> bool {
     path.starts_with("/s/")
+        || path.starts_with("/embed/")
         || path.starts_with("/assets/")
         || matches!(path, "/login" | "/favicon.ico" | "/fn/shared")
 }

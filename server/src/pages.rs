@@ -1,12 +1,19 @@
 //! HTML: the app's pages, rendered here first.
 
+pub mod compare; // configurations side by side, and what is shown of them as files
+pub mod curve; // a study's curve as files
+pub mod embed; // a shared curve in a frame
+pub mod sharing; // links to a study
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use app::drawn::document::{self, Drawn};
 use app::drawn::engines;
-use app::studio::{Actor, Studio};
-use app::{App, Origin, shell};
+use app::pages::error_page;
+use app::status::status_of;
+use app::studio::{Actor, Studio, StudioError};
+use app::{App, DRAWN_WHOLE, Origin, shell};
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
@@ -16,7 +23,8 @@ use axum::{Extension, Router};
 use leptos::context::{provide_context, use_context};
 use leptos::nonce::use_nonce;
 use leptos_axum::{
-    LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
+    LeptosRoutes, ResponseOptions, generate_route_list_with_exclusions,
+    render_app_async_with_context,
 };
 use serde::Deserialize;
 use uuid::Uuid;
@@ -32,7 +40,8 @@ use crate::studio::missing;
 
 /// Pages and server functions; whatever is no address of ours gets the page that says so.
 pub fn router(edge: &Edge) -> Router<Edge> {
-    let pages = generate_route_list(App);
+    let drawn = DRAWN_WHOLE.map(str::to_owned).to_vec();
+    let pages = generate_route_list_with_exclusions(App, Some(drawn));
     Router::new()
         .leptos_routes_with_context(edge, pages, context(edge), shell)
         .route_layer(axum::middleware::from_fn_with_state(
@@ -87,6 +96,21 @@ fn drawn(page: impl FnOnce(&str) -> String) -> Response {
     let nonce = uuid::Uuid::now_v7().simple().to_string();
     let policy = [(header::CONTENT_SECURITY_POLICY, page_policy(&nonce))];
     (policy, Html(page(&nonce))).into_response()
+}
+
+/// A page in place of one that cannot be shown, with what is wrong and its status.
+fn sorry(edge: &Edge, error: &StudioError) -> Response {
+    let status = StatusCode::from_u16(status_of(error)).unwrap_or(StatusCode::BAD_REQUEST);
+    let page = drawn(|nonce| {
+        let (title, body) = error_page(error);
+        let page = Drawn {
+            title,
+            is_engines: false,
+            body,
+        };
+        document::document(&page, edge.site.assets(), nonce)
+    });
+    (status, page).into_response()
 }
 
 /// Why a study's configurations are slow: the panel beside its curve. 202 while it measures.
@@ -146,7 +170,8 @@ pub async fn limit_visits(
     next: Next,
 ) -> Response {
     let path = request.uri().path();
-    if path.starts_with("/s/") || path == "/fn/shared" {
+    let is_shared = path.starts_with("/s/") || path.starts_with("/embed/");
+    if is_shared || path == "/fn/shared" {
         let caller = caller.map(|Extension(caller)| caller.address);
         if let Some(Err(seconds)) =
             caller.map(|address| edge.share_visits.take(address, Instant::now()))

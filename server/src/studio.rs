@@ -31,8 +31,8 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, Sample, ShareRow, StartRow, Studio, StudioError, StudyEdit, StudyFilter,
-    StudyRow, StudyState, StudyView,
+    ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit,
+    StudyFilter, StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -384,8 +384,9 @@ impl Studio for LocalStudio {
         _: &Actor,
         study: Uuid,
         expires_ms: Option<i64>,
+        scope: ShareScope,
     ) -> Result<ShareRow, StudioError> {
-        self.mint_share(study, expires_ms).await
+        self.mint_share(study, expires_ms, scope).await
     }
 
     async fn shares(&self, _: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError> {

@@ -1,6 +1,6 @@
 //! Who gets in, and how: hosts, origins, content types, tokens, cookies.
 
-use app::studio::{Actor, Studio};
+use app::studio::{Actor, ShareScope, Studio};
 use serde_json::json;
 use server::auth::Access;
 use server::config::Config;
@@ -89,7 +89,7 @@ async fn a_token_is_needed_everywhere_but_at_shared_links() -> anyhow::Result<()
     let id = edge.studio.launch(&Actor::Owner, small_study()).await?;
     let share = edge
         .studio
-        .share(&Actor::Owner, id, None)
+        .share(&Actor::Owner, id, None, ShareScope::Requests)
         .await?
         .path
         .unwrap_or_default();

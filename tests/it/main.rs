@@ -10,14 +10,17 @@ mod cli; // the rest of the command line
 mod diagnosis; // why a point is slow, and what is foretold
 mod evidence; // what is seen beside a point
 mod fields; // what requests say
+mod files; // what is plotted as pictures and rows
 mod history; // earlier runs of the same
 mod honesty; // every failure is told, and told rightly
 mod launch; // engines as processes
+mod links; // links that were once given out
 mod managed; // studies on engines that the studio starts
 mod pages; // what people typed is text in them
 mod reach; // encrypted, over HTTP/2, through a proxy, with a stored key
 mod refusals; // what is refused, and in which words
 mod restart; // a killed server loses nothing
+mod shares; // what a link shows, and a curve in a frame
 mod store; // studies and what they measured, on both databases
 mod store_records; // a point's records as Parquet
 mod studio; // the studio, end to end on the simulator

@@ -38,7 +38,12 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
         format!("/studies/{id}"),
         format!("/studies/{id}/history"),
         format!("/studies/{id}/points/{}", study.points[0].id),
-        format!("/compare?{}", ids.collect::<Vec<_>>().join("&")),
+        format!("/studies/{id}/share"),
+        format!("/compare?{}&find=on", ids.collect::<Vec<_>>().join("&")),
+        share["path"]
+            .as_str()
+            .unwrap_or_default()
+            .replace("/s/", "/embed/"),
         share["path"].as_str().unwrap_or_default().to_owned(),
     ] {
         let answer = edge.get(&page).await;

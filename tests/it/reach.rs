@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use app::studio::{Actor, Studio};
+use app::studio::{Actor, ShareScope, Studio};
 use measure::request::Outcome;
 use measure::study::{Api, Endpoint, EngineSpec, StudySpec};
 use serde_json::{Value, json};
@@ -256,7 +256,9 @@ async fn a_certificate_of_nobody_known_stops_everything_until_it_is_believed_on_
     assert!(view.is_insecure());
     let connection = &view.configurations[0].facts["connection"].value;
     assert_eq!(connection, "no certificate checked");
-    let share = studio.share(&Actor::Owner, view.id, None).await?;
+    let share = studio
+        .share(&Actor::Owner, view.id, None, ShareScope::Requests)
+        .await?;
     let path = share.path.unwrap_or_default();
     let token = path.trim_start_matches("/s/");
     let shared = studio.shared(token).await?;
@@ -269,7 +271,10 @@ async fn a_certificate_of_nobody_known_stops_everything_until_it_is_believed_on_
 /// Everything that the studio tells of an engine, a study and its points.
 async fn all_answers(edge: &OnEdge, study: uuid::Uuid) -> anyhow::Result<Vec<u8>> {
     let view = edge.studio.study(&Actor::Owner, study).await?;
-    let share = edge.studio.share(&Actor::Owner, study, None).await?;
+    let share = edge
+        .studio
+        .share(&Actor::Owner, study, None, ShareScope::Requests)
+        .await?;
     let mut paths = vec![
         "/".to_owned(),
         "/studies/new".to_owned(),

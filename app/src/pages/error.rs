@@ -32,6 +32,18 @@ pub fn ErrorView(
     .erased()
 }
 
+/// The same of a page that the server draws whole: its title and what stands in it.
+#[cfg(feature = "ssr")]
+pub fn error_page(error: &StudioError) -> (String, crate::ui::html::Html) {
+    let heading = heading(error);
+    let page = crate::ui::html::html!(
+        r#"<section class="page error-page"><h1>{}</h1><p role="alert">{}</p><p><a href="/">Back to your studies</a></p></section>"#,
+        heading,
+        sentence(&error.to_string())
+    );
+    (heading.to_owned(), page)
+}
+
 /// Where no route leads.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {

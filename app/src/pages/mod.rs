@@ -1,6 +1,9 @@
 //! The screens, one module each.
 
-mod compare; // configurations side by side
+#[cfg(feature = "ssr")]
+pub mod compare; // configurations side by side, drawn by the server
+#[cfg(feature = "ssr")]
+pub mod embed; // a shared curve in a frame
 mod error;
 mod new; // a study to be
 mod point; // one point
@@ -8,7 +11,8 @@ mod share; // a study as a link shows it
 mod start; // studies, newest first
 mod study; // one study // what could not be shown, and why
 
-pub use compare::ComparePage;
+#[cfg(feature = "ssr")]
+pub use error::error_page;
 pub use error::{ErrorView, NotFoundPage};
 #[cfg(feature = "ssr")]
 pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
@@ -17,3 +21,5 @@ pub use point::PointPage;
 pub use share::SharePage;
 pub use start::StartPage;
 pub use study::{StudyPage, main_chart};
+#[cfg(feature = "ssr")]
+pub use study::{cache_word, sharing};

@@ -5,13 +5,14 @@ use crate::ui::erased::Erase;
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos_meta::{Meta, Title};
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 
 use super::study::{Rights, StudyBody};
 use crate::Origin;
 use crate::api::get_shared;
 use crate::reading::Reading;
 use crate::studio::StudyView;
+use crate::url_state::ViewState;
 use crate::words;
 
 /// A shared study by the token in its URL.
@@ -34,7 +35,8 @@ fn Shared(study: StudyView, token: String) -> impl IntoView {
     let description = description(&study);
     // Whoever follows the link for a preview needs the whole address; in the browser nobody asks any more.
     let origin = use_context::<Origin>().unwrap_or_default().0;
-    let picture = format!("{origin}/s/{token}/preview.png");
+    let view = use_query_map().with_untracked(|query| ViewState::read(|key| query.get(key)));
+    let picture = format!("{origin}/s/{token}/preview.png{}", view.query());
     view! {
         <Title text=name.clone() />
         <Meta name="description" content=description.clone() />

@@ -9,7 +9,8 @@ mod facts; // what was recorded, and what speaks against the numbers
 mod figure; // the curve with its menus, and the two small charts
 mod points; // the table
 mod promise; // the SLO, to be tried out
-mod sharing; // links: make, copy, revoke
+#[cfg(feature = "ssr")]
+pub mod sharing; // links: make, copy, revoke; drawn by the server
 mod starts; // each start of its engines
 
 use crate::ui::erased::{Erase, shared};
@@ -29,7 +30,9 @@ use crate::studio::{StudioError, StudyView};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
 use crate::url_state::ViewState;
 
-pub use facts::{cache_word, fact_words};
+pub use facts::cache_word;
+#[cfg(feature = "ssr")]
+pub use facts::fact_words;
 pub use figure::main_chart;
 pub use promise::{ScoreSource, Tried};
 
@@ -131,6 +134,7 @@ pub fn StudyBody(
         <Title text=move || name.get() />
         <article class="page study">
             <Head page name />
+            <div class="told" inner_html=told()></div>
             <answer::Answer page />
             <answer::Underway page broken />
             <div class="split">
@@ -150,6 +154,22 @@ pub fn StudyBody(
         </article>
     }
     .erased()
+}
+
+/// What stands in the address in vain, as the server tells it.
+#[cfg(feature = "ssr")]
+fn told() -> String {
+    use crate::ui::html::{Html, html};
+    let query = use_query_map().get_untracked();
+    let told = crate::url_state::told(|key| query.get(key)).into_iter();
+    let told = told.map(|it| html!(r#"<p class="notice" data-tone="warn">{}</p>"#, it));
+    told.collect::<Html>().into_string()
+}
+
+/// In the browser it stands in the page that the server sent.
+#[cfg(not(feature = "ssr"))]
+fn told() -> String {
+    String::new()
 }
 
 /// The signals of the page and what follows from them.

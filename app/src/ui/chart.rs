@@ -351,7 +351,8 @@ fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
     .erased()
 }
 
-fn numbers(chart: &Chart) -> Html {
+/// The numbers of a chart as a table.
+pub fn numbers(chart: &Chart) -> Html {
     let (x, y) = (format!("#{}", chart.x.title), format!("#{}", chart.y.title));
     let heads = heads(["configuration", "level", &x, &y, "#95 % interval", "mark"]);
     let rows = chart

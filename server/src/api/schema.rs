@@ -368,5 +368,7 @@ shapes! {
         pub created_ms: i64,
         pub expires_ms: Option<i64>,
         pub revoked: bool,
+        /// `aggregates`, `requests` or `all`.
+        pub scope: String,
     }
 }

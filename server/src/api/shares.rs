@@ -1,6 +1,6 @@
 //! Links to a study: mint, list, revoke.
 
-use app::studio::{ShareRow, Studio};
+use app::studio::{ShareRow, ShareScope, Studio};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -20,6 +20,10 @@ use crate::routes::Edge;
 pub struct NewShare {
     /// Milliseconds since 1970 after which it no longer works.
     expires_ms: Option<i64>,
+    /// What it shows: `aggregates` (the figures of points), `requests` (the times of each request as well; this where nothing is said), or
+    /// `all` (note, tags, every setting and fact, too; addresses and keys never).
+    #[schema(value_type = String)]
+    scope: ShareScope,
 }
 
 /// A study's links. Their paths are not among what is kept.
@@ -44,7 +48,11 @@ pub async fn create(
 ) -> ApiResult<(StatusCode, Json<ShareRow>)> {
     Ok((
         StatusCode::CREATED,
-        Json(edge.studio.share(&actor, id, share.expires_ms).await?),
+        Json(
+            edge.studio
+                .share(&actor, id, share.expires_ms, share.scope)
+                .await?,
+        ),
     ))
 }
 

@@ -20,15 +20,15 @@ pub struct Canvas {
 pub enum Font {
     /// 32 pixels, bold.
     Heading,
-    /// 20 pixels.
-    Text,
+    /// 16 pixels.
+    Small,
 }
 
 impl Font {
     fn raster(self) -> (FontWeight, RasterHeight) {
         match self {
             Self::Heading => (FontWeight::Bold, RasterHeight::Size32),
-            Self::Text => (FontWeight::Regular, RasterHeight::Size20),
+            Self::Small => (FontWeight::Regular, RasterHeight::Size16),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use app::pages::compare::MOST;
 use app::studio::{CompareView, ComparedConfiguration, PointView, StudioError};
 use measure::knobs::{Comparability, Facts, comparability};
 use measure::score::{self, Score};
@@ -22,9 +23,6 @@ use super::views::{Model, ceilings, point_view};
 use super::{internal, invalid, missing};
 use crate::store::Store;
 use crate::supervisor::DIALECT;
-
-/// Configurations on one page at most.
-const MOST: usize = 8;
 
 /// One configuration with everything the comparison needs.
 struct Side {

@@ -3,9 +3,13 @@
 pub(crate) mod plain; // what a stranger may read of settings
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use app::studio::{ShareRow, StudioError, StudyState, StudyView};
+use app::scores::{Scores, finished, rejudge};
+use app::studio::{ShareRow, ShareScope, StudioError, StudyState, StudyView};
 use measure::knobs::{Fact, Facts};
+use measure::score;
+use measure::slo::Slo;
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -30,6 +34,7 @@ impl LocalStudio {
         &self,
         study: Uuid,
         expires_ms: Option<i64>,
+        scope: ShareScope,
     ) -> Result<ShareRow, StudioError> {
         self.stored(study).await?;
         let latest = now_ms() + LIFETIME_MS;
@@ -45,7 +50,7 @@ impl LocalStudio {
         let token = hex(&random);
         let row = self
             .store
-            .insert_share(study, &hash(&token), Some(expires_ms))
+            .insert_share(study, &hash(&token), Some(expires_ms), scope)
             .await
             .map_err(internal)?;
         Ok(ShareRow {
@@ -62,28 +67,51 @@ impl LocalStudio {
 
     /// What a link shows.
     pub(super) async fn shared_view(&self, token: &str) -> Result<StudyView, StudioError> {
-        let study = self.shared_study(token).await?;
+        let (study, scope) = self.shared_study(token).await?;
         let model = Model::load(&self.store, study)
             .await
             .map_err(internal)?
             .ok_or_else(|| missing("link"))?;
         let origin = model.study.imported.as_ref();
         let origin = origin.map_or_else(String::new, shared_origin_words);
-        let mut view = stripped(model.view());
+        let mut view = match scope {
+            ShareScope::All => without_keys(model.view()),
+            ShareScope::Aggregates | ShareScope::Requests => stripped(model.view()),
+        };
         view.imported = origin;
+        view.aggregates_only = scope == ShareScope::Aggregates;
         Ok(view)
     }
 
-    /// The scores of a point of a shared study.
+    /// The scores of a point of a shared study, where its link shows the times of requests.
     pub async fn shared_scores(&self, token: &str, point: Uuid) -> Result<Vec<u8>, StudioError> {
-        let study = self.shared_study(token).await?;
+        let (study, scope) = self.shared_study(token).await?;
+        if scope == ShareScope::Aggregates {
+            return Err(missing(
+                "request: this link shows the figures of points alone",
+            ));
+        }
         match self.store.scores(point).await.map_err(internal)? {
             Some((owner, scores)) if owner == study => Ok(scores),
             _ => Err(missing("finished point")),
         }
     }
 
-    async fn shared_study(&self, token: &str) -> Result<Uuid, StudioError> {
+    /// A study under another SLO, judged by the times of its requests.
+    pub async fn judged_by(&self, study: StudyView, slo: &Slo) -> Result<StudyView, StudioError> {
+        let mut known = Scores::new();
+        for point in finished(&study) {
+            if let Some((_, bytes)) = self.store.scores(point.id).await.map_err(internal)? {
+                let scores = score::decode(&bytes).map_err(internal)?;
+                known.insert(point.id, Arc::new(scores));
+            }
+        }
+        let slo = slo.clone();
+        let judged = tokio::task::spawn_blocking(move || rejudge(&study, &known, &slo)).await;
+        judged.map_err(internal)
+    }
+
+    async fn shared_study(&self, token: &str) -> Result<(Uuid, ShareScope), StudioError> {
         self.store
             .shared_study(&hash(token))
             .await
@@ -105,6 +133,33 @@ pub(crate) const POINT_FAILED: &str = "its engine failed";
 
 /// What stands for the name of an engine that the studio started.
 const STARTED: &str = "an engine of its own";
+
+/// A view of which its owner shows all: names, note, tags, settings, facts and why points failed. Where engines are, and what opens
+/// them, stays out of every link.
+fn without_keys(mut view: StudyView) -> StudyView {
+    let mut removed = Removed::default();
+    let models: Vec<String> = endpoints(&mut view).map(|it| it.model.clone()).collect();
+    endpoints(&mut view).for_each(|it| removed.strip_endpoint(it));
+    // The model's name is among what is shown.
+    let stripped = endpoints(&mut view).zip(models);
+    stripped.for_each(|(endpoint, model)| endpoint.model = model);
+    view
+}
+
+/// Every endpoint that a view names.
+fn endpoints(view: &mut StudyView) -> impl Iterator<Item = &mut Endpoint> {
+    let seen = view.configurations.iter_mut().map(|it| &mut it.spec);
+    let specs = view.spec.configurations.iter_mut().chain(seen);
+    let turned = specs.filter_map(|it| match &mut it.turn {
+        Turn::OtherEndpoint(endpoint) => Some(endpoint),
+        _ => None,
+    });
+    let own = match &mut view.spec.engine {
+        EngineSpec::Endpoint(endpoint) => Some(endpoint),
+        _ => None,
+    };
+    own.into_iter().chain(turned)
+}
 
 /// A view without engine URL, host, key variable, headers, note, tags and every setting that could hold an address. Names
 /// of the study and its configurations stay: they are what the link is about. Where a name repeats what was taken out, as

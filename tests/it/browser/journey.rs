@@ -87,6 +87,8 @@ async fn share(browser: &Browser, study: &str) -> anyhow::Result<String> {
     browser.goto(study).await?;
     press(browser, "Share").await?;
     press(browser, "Make a link").await?;
+    let made = "return document.getElementById('share-link')?.value.includes('/s/')";
+    browser.until("the link", made).await?;
     let field = browser.find("#share-link").await?;
     let link = field.prop("value").await?.unwrap_or_default();
     anyhow::ensure!(link.contains("/s/"), "the link is {link:?}");

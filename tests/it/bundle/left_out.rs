@@ -1,6 +1,6 @@
 //! What a file tells of engines and people: keys never, addresses and words of engines only where everything was asked for.
 
-use app::studio::{Studio, StudioError, StudyEdit};
+use app::studio::{ShareScope, Studio, StudioError, StudyEdit};
 use bytes::Bytes;
 use measure::arrival::{Arrival, discipline};
 use measure::certificate::certify;
@@ -205,7 +205,11 @@ async fn a_file_shows_what_a_link_shows_unless_everything_is_asked_for() {
         assert!(view.imported.contains(said), "{}", view.imported);
         let figures = check(&unpack(&bytes[..], &place.data_dir)?)?;
         assert_eq!((figures.points, figures.differences.len()), (4, 0));
-        let share = studio.share(&ME, id, None).await?.path.unwrap_or_default();
+        let share = studio
+            .share(&ME, id, None, ShareScope::Requests)
+            .await?
+            .path
+            .unwrap_or_default();
         let shared = studio.shared(share.trim_start_matches("/s/")).await?;
         assert!(shared.imported.starts_with("Imported, made by goodput"));
         Ok(())

@@ -1,6 +1,6 @@
 //! Links: unguessable, revocable, and silent about engines and people.
 
-use app::studio::{Studio, StudioError, StudyEdit};
+use app::studio::{ShareScope, Studio, StudioError, StudyEdit};
 use measure::study::{EngineSpec, Turn};
 use server::store::now_ms;
 use tests::databases::on_each_database;
@@ -18,7 +18,9 @@ async fn a_link_shows_numbers_until_it_is_revoked() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
         let view = finished(&studio, small_study()).await?;
-        let share = studio.share(&ME, view.id, None).await?;
+        let share = studio
+            .share(&ME, view.id, None, ShareScope::Requests)
+            .await?;
         let token = token(share.path);
         assert_eq!(token.len(), 64);
         let shared = studio.shared(&token).await?;
@@ -51,7 +53,12 @@ async fn a_link_gives_only_its_own_studys_scores() {
         let studio = place.studio().await?;
         let one = finished(&studio, small_study()).await?;
         let other = studio.launch(&ME, small_study()).await?;
-        let token = token(studio.share(&ME, other, None).await?.path);
+        let token = token(
+            studio
+                .share(&ME, other, None, ShareScope::Requests)
+                .await?
+                .path,
+        );
         assert!(
             studio
                 .shared_scores(&token, one.points[0].id)
@@ -70,11 +77,18 @@ async fn a_link_expires_and_dies_with_its_study() {
         let studio = place.studio().await?;
         let id = studio.launch(&ME, small_study()).await?;
         assert_eq!(
-            super::invalid_fields(studio.share(&ME, id, Some(1)).await),
+            super::invalid_fields(studio.share(&ME, id, Some(1), ShareScope::Requests).await),
             ["expires_ms"]
         );
-        let short = studio.share(&ME, id, Some(now_ms() + 150)).await?;
-        let long = token(studio.share(&ME, id, None).await?.path);
+        let short = studio
+            .share(&ME, id, Some(now_ms() + 150), ShareScope::Requests)
+            .await?;
+        let long = token(
+            studio
+                .share(&ME, id, None, ShareScope::Requests)
+                .await?
+                .path,
+        );
         let short = token(short.path);
         assert!(studio.shared(&short).await.is_ok());
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
@@ -128,7 +142,12 @@ async fn a_link_names_no_engine_and_no_person() {
             ..Default::default()
         };
         studio.edit(&ME, id, note).await?;
-        let token = token(studio.share(&ME, id, None).await?.path);
+        let token = token(
+            studio
+                .share(&ME, id, None, ShareScope::Requests)
+                .await?
+                .path,
+        );
         let text = serde_json::to_string(&studio.shared(&token).await?)?;
         assert!(
             !text.contains("secret") && !text.contains("127.0.0.1"),

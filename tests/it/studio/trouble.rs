@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use app::studio::{PointState, Studio, StudyState, StudyView};
+use app::studio::{PointState, ShareScope, Studio, StudyState, StudyView};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
@@ -133,7 +133,7 @@ async fn an_engine_that_refuses_everything_ends_the_study_with_the_reason() {
             .next()
             .context("a failure")?;
         assert_eq!(first.http_status, Some(401));
-        let link = studio.share(&ME, id, None).await?;
+        let link = studio.share(&ME, id, None, ShareScope::Requests).await?;
         let path = link.path.context("shown once")?;
         let token = path.trim_start_matches("/s/");
         let shared = serde_json::to_string(&studio.shared(token).await?)?;

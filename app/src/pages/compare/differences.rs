@@ -1,121 +1,36 @@
-//! What differs between the configurations, and what that did at each rate.
+//! At equal rate: what the difference did to latencies and attainment.
 
-use crate::ui::erased::Erase;
-use leptos::prelude::*;
 use measure::compare::{Comparison, Difference, Verdict};
-use measure::knobs::{Comparability, Differing};
+use measure::knobs::Comparability;
 use measure::slo::Metric;
 use measure::units::Level;
 
 use super::{name_of, unit};
-use crate::pages::study::fact_words;
 use crate::studio::{CompareView, PairComparison};
-use crate::ui::badge::CONFOUNDED;
-use crate::ui::html::{Html, badge, heads, html, missing, table};
+use crate::ui::html::{Html, heads, html, missing, table};
 use crate::words;
 
-/// One knob, or everything that stands in a verdict's way.
-#[component]
-pub fn WhatDiffers(compared: StoredValue<CompareView>) -> impl IntoView {
-    let tables = compared.with_value(|compared| {
-        compared
-            .pairs
-            .iter()
-            .map(|pair| what_differs(compared, pair))
-            .collect::<Html>()
-    });
-    view! {
-        <section class="stack" aria-labelledby="differs-heading">
-            <h2 id="differs-heading">"What differs"</h2>
-            <div class="stack" inner_html=tables.into_string()></div>
-        </section>
-    }
-    .erased()
-}
-
-fn what_differs(compared: &CompareView, pair: &PairComparison) -> Html {
-    let (class, differing): (&str, &[Differing]) = match &pair.comparability {
-        Comparability::Identical => {
-            return html!(
-                r#"<p class="muted">Nothing that is known. What is unknown on both sides is assumed equal.</p>"#
-            );
-        }
-        Comparability::OneVariable { differing, .. } => {
-            ("differs", std::slice::from_ref(differing))
-        }
-        Comparability::Confounded { differing } => ("confounder", differing),
-    };
-    let row = |one: &Differing| {
-        html!(
-            r#"<tr class="{}"><th scope="row">{}</th><td>{}</td><td>{}</td></tr>"#,
-            class,
-            one.name.strip_prefix("knob:").unwrap_or(&one.name),
-            fact_words(one.baseline.as_ref()),
-            fact_words(one.candidate.as_ref()),
-        )
-    };
-    let (baseline, candidate) = (
-        name_of(compared, 0),
-        name_of(compared, pair.candidate as usize),
-    );
-    let withheld = (class == "confounder").then(|| {
-        html!(
-            r#"<p class="row">{} <span>The verdict is withheld.</span></p>"#,
-            badge(CONFOUNDED)
-        )
-    });
-    let beside = beside(&pair.comparability);
-    let accepted = beside.first().map(|one| {
-        html!(
-            r#"<p>{} differs as well, and was accepted as part of the engine: what is said below is of both together.</p>"#,
-            words::capital(&one.name)
-        )
-    });
-    let heads = heads(["fact", &baseline, &candidate]);
-    let rows = differing.iter().chain(beside).map(row).collect();
+/// Every difference at each rate that both have.
+pub fn at_equal_rate(compared: &CompareView) -> Html {
+    let pairs = compared.pairs.iter();
+    let tables: Html = pairs.map(|pair| table_of(compared, pair)).collect();
     html!(
-        r#"{}{}<div class="scroll-x" tabindex="0">{}</div>"#,
-        withheld,
-        accepted,
-        table("fact-table", "What differs", heads, rows)
+        r#"<section class="stack" aria-labelledby="equal-rate-heading"><h2 id="equal-rate-heading">At equal rate</h2><p class="muted small">Candidate over baseline − 1 with the interval that its verdict goes by. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged.</p><div class="stack">{}</div></section>"#,
+        tables
     )
 }
 
-/// What differs beside the engine, and was accepted.
-fn beside(comparability: &Comparability) -> &[Differing] {
-    match comparability {
-        Comparability::OneVariable { beside, .. } => beside,
-        _ => &[],
-    }
-}
-
-/// Every difference at each rate that both have.
-#[component]
-pub fn AtEqualRate(compared: StoredValue<CompareView>) -> impl IntoView {
-    let tables = compared.with_value(|compared| {
-        compared
-            .pairs
-            .iter()
-            .map(|pair| at_equal_rate(compared, pair))
-            .collect::<Html>()
-    });
-    view! {
-        <section class="stack" aria-labelledby="equal-rate-heading">
-            <h2 id="equal-rate-heading">"At equal rate"</h2>
-            <p class="muted small">
-                "Candidate over baseline − 1 with the interval that its verdict goes by. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged."
-            </p>
-            <div class="stack" inner_html=tables.into_string()></div>
-        </section>
-    }
-    .erased()
-}
-
 /// Rates down, metrics across.
-fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> Html {
+fn table_of(compared: &CompareView, pair: &PairComparison) -> Html {
     if pair.latencies.is_empty() && pair.attainment.is_empty() {
+        let why = match pair.comparability {
+            Comparability::Confounded { .. } => "the verdict is withheld",
+            _ => "no rate that both have",
+        };
         return html!(
-            r#"<p class="muted">No rate that both have, or the verdict is withheld.</p>"#
+            r#"<p class="muted">{}: {}.</p>"#,
+            name_of(compared, pair.candidate as usize),
+            why
         );
     }
     let metrics = metrics(&pair.latencies);
@@ -137,6 +52,7 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> Html {
         name_of(compared, pair.candidate as usize),
         name_of(compared, 0)
     );
+    let heading = (1 < compared.pairs.len()).then(|| html!("<h3>{}</h3>", caption));
     let table = table(
         "differences",
         &caption,
@@ -146,7 +62,8 @@ fn at_equal_rate(compared: &CompareView, pair: &PairComparison) -> Html {
     let said = |text: &String| html!(r#"<p class="muted small">{}</p>"#, text);
     let said: Html = pair.said.iter().map(said).collect();
     html!(
-        r#"<div class="scroll-x" tabindex="0">{}</div>{}"#,
+        r#"{}<div class="scroll-x" tabindex="0">{}</div>{}"#,
+        heading,
         table,
         said
     )
@@ -226,12 +143,7 @@ fn cell(difference: Option<String>, (verdict, words): (&Verdict, String), detail
             words::capital(&words)
         );
     };
-    let (tone, word) = match verdict {
-        Verdict::Better => ("good", "better"),
-        Verdict::Worse => ("bad", "worse"),
-        Verdict::NoDifference { .. } => ("plain", "none we can see"),
-        Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
-    };
+    let (tone, word) = word_of(verdict);
     let title = format!("{words}; {detail}");
     html!(
         r#"<td class="num" title="{}"><span>{}</span><span class="verdict small" data-tone="{}">{}</span></td>"#,
@@ -240,6 +152,16 @@ fn cell(difference: Option<String>, (verdict, words): (&Verdict, String), detail
         tone,
         word
     )
+}
+
+/// A verdict's tone and word.
+pub(super) fn word_of(verdict: &Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Better => ("good", "better"),
+        Verdict::Worse => ("bad", "worse"),
+        Verdict::NoDifference { .. } => ("plain", "none we can see"),
+        Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
+    }
 }
 
 fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {

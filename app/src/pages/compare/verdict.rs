@@ -1,7 +1,5 @@
 //! The first line: the verdict, or why there is none.
 
-use crate::ui::erased::Erase;
-use leptos::prelude::*;
 use measure::compare::{CeilingComparison, Verdict};
 use measure::knobs::{Comparability, Differing, Fact};
 
@@ -12,20 +10,18 @@ use crate::ui::html::{Html, html};
 use crate::words;
 
 /// One line a candidate.
-#[component]
-pub fn Verdicts(compared: StoredValue<CompareView>) -> impl IntoView {
-    let lines = compared.with_value(|compared| {
-        compared
-            .pairs
-            .iter()
-            .map(|pair| lines(compared, pair))
-            .collect::<Html>()
-    });
-    view! { <div class="answer" inner_html=lines.into_string()></div> }.erased()
+pub fn verdicts(compared: &CompareView) -> Html {
+    let pairs = compared.pairs.iter();
+    // Of many, the second verdict stands in the table of ceilings alone.
+    let many = 3 < compared.pairs.len();
+    let lines: Html = pairs.map(|pair| lines(compared, pair, many)).collect();
+    let many = if many { " many" } else { "" };
+    html!(r#"<div class="answer{}">{}</div>"#, many, lines)
 }
 
-fn lines(compared: &CompareView, pair: &PairComparison) -> Html {
+fn lines(compared: &CompareView, pair: &PairComparison, many: bool) -> Html {
     let (first, second) = sentences(compared, pair);
+    let second = second.filter(|_| !many);
     html!(
         "<p>{}</p>{}",
         first,

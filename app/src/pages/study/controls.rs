@@ -12,7 +12,6 @@ use measure::study::Turn;
 use uuid::Uuid;
 
 use super::Page;
-use super::sharing::Share;
 use crate::api::{
     Answer, delete_study, edit_study, get_study, proceed_study, resume_study, stop_study,
     undelete_study,
@@ -24,7 +23,7 @@ use crate::ui::browser_only::BrowserOnly;
 use crate::ui::dialog::Dialog;
 use crate::ui::empty::Notice;
 use crate::ui::toast::{Toasts, toasts};
-use crate::url_state::escape;
+use crate::url_state::{ViewState, escape};
 use crate::words;
 
 /// Does something, says what happened, and reads the study anew.
@@ -67,7 +66,11 @@ pub fn Actions(page: Page) -> impl IntoView {
         let tried = page.state.with(|state| state.slo.clone());
         page.known.with(|study| compare_link(study, tried.as_ref()))
     });
-    let (editing, sharing) = (RwSignal::new(false), RwSignal::new(false));
+    let editing = RwSignal::new(false);
+    let share = move || {
+        let view = page.state.with(ViewState::query);
+        format!("/studies/{}/share{view}", id(page))
+    };
     let resumable = move || {
         matches!(
             state.get(),
@@ -97,15 +100,14 @@ pub fn Actions(page: Page) -> impl IntoView {
                 {shared(move || format!("Resume, {} left", words::count(rest.get(), "point")))}
             </button>
             {shared(move || {
-                compare.get().map(|href| view! { <a class="button" href=href title="Baseline against the others, with what differs">"Compare configurations"</a> })
+                compare.get().map(|href| view! { <a class="button" rel="external" href=href title="Baseline against the others, with what differs">"Compare configurations"</a> })
             })}
             <a class="button" rel="external" href=clone title="A new study that begins with this one's settings">"Clone"</a>
             <a class="button" rel="external" download="" href=export hidden=move || is_live(state.get()) title="One file that another studio opens without any engine; addresses, paths, logs and notes are left out">"Export"</a>
-            <button type="button" class="button" aria-haspopup="dialog" on:click=move |_| sharing.set(true)>"Share"</button>
+            <a class="button" rel="external" href=share title="A link that others can open, and the curve as a file">"Share"</a>
             <button type="button" class="button quiet" aria-haspopup="dialog" on:click=move |_| editing.set(true)>"Edit"</button>
             <Delete page />
             <Edit page open=editing />
-            <Share page open=sharing />
         </div>
     }
     .erased()
@@ -275,7 +277,7 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
                 <div class="field">
                     <label for="edit-note">"Note"</label>
                     <textarea id="edit-note" rows="4" prop:value=move || note.get() on:input=move |event| note.set(event_target_value(&event))></textarea>
-                    <p class="hint">"Never part of a shared page."</p>
+                    <p class="hint">"Part of a shared page only where its link shows all."</p>
                 </div>
                 <div class="actions">
                     <button type="button" class="button" on:click=move |_| open.set(false)>"Cancel"</button>
@@ -287,13 +289,12 @@ fn Edit(page: Page, open: RwSignal<bool>) -> impl IntoView {
     .erased()
 }
 
-/// The note, where there is one. It never leaves the owner's page.
+/// The note, where there is one. A link that does not show all has none.
 #[component]
 pub fn Note(page: Page) -> impl IntoView {
     let note = memo(move || page.known.with(|study| study.note.clone()));
-    let owner = page.is_owner();
     view! {
-        <section class="stack tight" hidden=move || !owner || note.with(String::is_empty) aria-labelledby="note-heading">
+        <section class="stack tight" hidden=move || note.with(String::is_empty) aria-labelledby="note-heading">
             <h2 id="note-heading">"Note"</h2>
             <p class="note">{shared(move || note.get())}</p>
         </section>

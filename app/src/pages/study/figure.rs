@@ -47,7 +47,7 @@ pub fn main_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
         axes,
         unit: words::rate_unit(&study.spec),
     };
-    chart(&series_of(study, &state.hidden), rules)
+    chart(&series_of(study, &state.hidden), rules).zoomed(state.zoom)
 }
 
 /// Attainment or goodput over the offered rate.
@@ -90,6 +90,7 @@ pub fn Charts(page: Page) -> impl IntoView {
     let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
     let navigate = BrowserOnly::new(use_navigate);
     let owner = page.is_owner();
+    let fixed = page.known.with_untracked(|study| study.aggregates_only);
     let open = owner.then(|| {
         Callback::new(move |point: String| {
             let id = page.known.with_untracked(|study| study.id);
@@ -103,7 +104,7 @@ pub fn Charts(page: Page) -> impl IntoView {
             <section class="card chart main-chart" aria-label="Latency against throughput">
                 <Menus page />
                 <Legend page />
-                <ChartView chart=main live=true drag=Some(drag(page)) open />
+                <ChartView chart=main live=true drag=(!fixed).then(|| drag(page)) open />
             </section>
             <div class="small-charts">
                 <section class="card chart small-chart" aria-labelledby="attainment-heading">

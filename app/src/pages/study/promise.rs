@@ -147,14 +147,18 @@ pub fn Promise(page: Page) -> impl IntoView {
             )
         })
     });
+    let fixed = page.known.with_untracked(|study| study.aggregates_only);
     view! {
         <section class="card panel" aria-labelledby="slo-heading">
             <h2 id="slo-heading">"SLO"</h2>
+            <fieldset class="bare" disabled=fixed>
             {shared(move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric problem /> }).collect_view().erased())}
             <Attainment page problem />
             <AsText page problem />
+            </fieldset>
             <p class="small problem" id="slo-problem" role="alert" hidden=move || problem.with(Option::is_none)>{shared(move || problem.get())}</p>
-            <p class="small muted" hidden=move || tried.get()>
+            <p class="small muted" hidden=!fixed>"This link shows the figures of points, not of each request: the SLO is fixed."</p>
+            <p class="small muted" hidden=move || fixed || tried.get()>
                 "Drag the dashed line or change a number: every request is judged again here, nothing is measured again."
             </p>
             <p class="small muted" hidden=move || loading.with(Option::is_none)>{shared(move || loading.get())}</p>

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use app::studio::{CompareView, PairComparison, PointView, StudyView};
+use app::words;
 use measure::certificate::Innocence;
 use measure::compare::{CeilingComparison, Verdict};
 use measure::curve::Ceiling;
@@ -211,6 +212,7 @@ fn verdict_of(pair: &PairComparison) -> String {
     }
 }
 
+/// In the words of the pages.
 fn verdict(
     CeilingComparison {
         difference,
@@ -219,28 +221,18 @@ fn verdict(
     }: &CeilingComparison,
 ) -> String {
     let by = difference.map_or(String::new(), |difference| {
-        let percent = |share: f64| format!("{:+.0} %", share * 100.0);
-        format!(
-            ", {} ({} to {})",
-            percent(difference.relative),
-            percent(difference.lo),
-            percent(difference.hi)
-        )
+        format!(", {}", words::difference(&difference))
     });
-    let word = match verdict {
-        Verdict::Better => format!("better{by}"),
-        Verdict::Worse => format!("worse{by}"),
-        Verdict::NoDifference { smallest_seen } => {
-            format!(
-                "no difference we can see (smallest we could have seen: {:.0} %)",
-                smallest_seen * 100.0
-            )
-        }
+    let said = match verdict {
         Verdict::NotYetJudged { why } => format!("not yet judged{by}: {why}"),
+        Verdict::NoDifference { .. } => words::verdict(verdict),
+        Verdict::Better | Verdict::Worse => format!("{}{by}", words::verdict(verdict)),
     };
-    remark
+    let said = remark
         .as_ref()
-        .map_or(word.clone(), |remark| format!("{word}. {remark}"))
+        .map_or(said.clone(), |remark| format!("{said}. {remark}"));
+    // Terminals have no narrow space.
+    said.replace('\u{202f}', " ")
 }
 
 #[cfg(test)]
@@ -288,15 +280,30 @@ mod tests {
         };
         assert_eq!(
             verdict(&comparison(Verdict::Better)),
-            "better, +31 % (+20 % to +40 %)"
+            "better, +31 % (+20 to +40)"
         );
         let why = Verdict::NotYetJudged {
             why: "the brackets touch".into(),
         };
         assert_eq!(
             verdict(&comparison(why)),
-            "not yet judged, +31 % (+20 % to +40 %): the brackets touch"
+            "not yet judged, +31 % (+20 to +40): the brackets touch"
         );
+    }
+
+    #[test]
+    fn a_bracket_that_meets_the_other_ends_above_nothing() {
+        let meets = CeilingComparison {
+            difference: Some(Difference {
+                relative: 0.31,
+                lo: 0.0,
+                hi: 0.6,
+                pairs: 0,
+            }),
+            verdict: Verdict::Better,
+            remark: None,
+        };
+        assert_eq!(verdict(&meets), "better, +31 % (above 0 to +60)");
     }
 
     #[test]

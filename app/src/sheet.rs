@@ -1,0 +1,265 @@
+//! Charts as files: a picture with the studio's facts in it, and what is plotted as rows. Studies and comparisons make them alike.
+
+mod rows; // what is plotted, as CSV
+mod svg; // the picture
+
+pub use rows::{Source, csv, record};
+pub use svg::{plain_colours, svg, within};
+
+use measure::certificate::Innocence;
+
+use crate::chart::Chart;
+use crate::pages::main_chart;
+use crate::studio::{PointView, StudyView};
+use crate::ui::format;
+use crate::url_state::ViewState;
+use crate::words;
+
+/// How wide a picture is, in pixels.
+pub const WIDTH: f64 = 1200.0;
+/// Between the edge of the picture and what stands in it.
+pub const MARGIN: f64 = 40.0;
+/// Letters that fit into a line of facts.
+const LETTERS: usize = 140;
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// Its heading.
+    pub title: String,
+    /// What must be known beside the chart: badges, SLO.
+    pub facts: Vec<String>,
+    /// Each configuration's colour, with its name and its figures.
+    pub legend: Vec<(usize, String)>,
+    /// The charts; more than one stand side by side.
+    pub panels: Vec<Panel>,
+}
+
+/// A chart of a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Its heading, where there are several.
+    pub title: String,
+    /// What it shows.
+    pub chart: Chart,
+    /// The colour's place that is drawn in grey.
+    pub grey: Option<usize>,
+    /// Intervals that stand for themselves.
+    pub whiskers: Vec<Whisker>,
+    /// A thin line that leads the eye from mark to mark.
+    pub trail: Vec<(f64, f64)>,
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whisker {
+    /// Its place in the order of colours.
+    pub colour: usize,
+    /// Horizontal value.
+    pub x: f64,
+    /// Lower end.
+    pub lo: f64,
+    /// Upper end.
+    pub hi: f64,
+}
+
+impl Panel {
+    /// A chart that stands alone.
+    pub fn alone(chart: Chart) -> Self {
+        Self {
+            title: String::new(),
+            chart,
+            grey: None,
+            whiskers: Vec::new(),
+            trail: Vec::new(),
+        }
+    }
+}
+
+/// Where something stands: left, top, width, height.
+pub type Place = [f64; 4];
+
+impl Sheet {
+    /// The lines of facts, none longer than the picture is wide.
+    pub fn lines(&self) -> Vec<String> {
+        self.facts.iter().flat_map(|it| wrapped(it)).collect()
+    }
+
+    /// Where the legend begins, and how its entries stand: two in a row.
+    pub fn legend_at(&self, index: usize) -> (f64, f64) {
+        let top = 92.0 + 20.0 * self.lines().len() as f64;
+        let (column, row) = (index % 2, index / 2);
+        let half = (WIDTH - 2.0 * MARGIN) / 2.0;
+        (MARGIN + half * column as f64, top + 22.0 * row as f64)
+    }
+
+    /// Each chart's plot, without the room for its labels.
+    pub fn plots(&self) -> Vec<Place> {
+        let columns = match self.panels.len() {
+            0 | 1 => 1,
+            2 | 4 => 2,
+            _ => 3,
+        };
+        let (wide, high) = (
+            (WIDTH - 2.0 * MARGIN) / columns as f64,
+            self.height_of_one(),
+        );
+        // Headings of several stand above them.
+        let heading = if columns == 1 { 0.0 } else { 26.0 };
+        let top = self.legend_at(self.legend.len().div_ceil(2) * 2).1 + 34.0 + heading;
+        let place = |index: usize| {
+            let (column, row) = ((index % columns) as f64, (index / columns) as f64);
+            [
+                MARGIN + wide * column + 60.0,
+                top + (high + 110.0) * row,
+                wide - 80.0,
+                high,
+            ]
+        };
+        (0..self.panels.len()).map(place).collect()
+    }
+
+    fn height_of_one(&self) -> f64 {
+        if self.panels.len() < 2 { 440.0 } else { 220.0 }
+    }
+
+    /// How high the picture is.
+    pub fn height(&self) -> f64 {
+        let ends = self.plots().into_iter().map(|[_, top, _, high]| top + high);
+        ends.fold(140.0, f64::max) + 90.0
+    }
+}
+
+/// A study as its address shows it.
+pub fn of_study(study: &StudyView, state: &ViewState) -> Sheet {
+    let mut badges = vec![crate::ui::badge::study_word(study.state).word];
+    badges.extend(
+        study
+            .is_simulated()
+            .then_some("simulated: not measured on a real engine"),
+    );
+    badges.extend(study.is_insecure().then_some("insecure"));
+    badges.extend((!study.imported.is_empty()).then_some("imported"));
+    let legend = (0_u32..).zip(&study.configurations);
+    let legend = legend.filter(|(index, _)| !state.hidden.contains(index));
+    let unit = words::rate_unit(&study.spec);
+    Sheet {
+        title: study.spec.name.clone(),
+        facts: vec![badges.join(", "), format!("SLO: {}", study.spec.slo)],
+        legend: legend
+            .map(|(index, one)| {
+                let points = study.points.iter();
+                let points: Vec<&PointView> =
+                    points.filter(|it| it.configuration == index).collect();
+                let ceiling = one.ceiling.as_ref();
+                let ceiling = ceiling.map_or("not judged".into(), |it| words::with_unit(it, unit));
+                (index as usize, legend_of(&one.spec.name, &ceiling, &points))
+            })
+            .collect(),
+        panels: vec![Panel::alone(main_chart(study, &study.spec.slo, state))],
+    }
+}
+
+/// `caching on: 11.4 req/s (10.6–12.1); n = 60–500; client clean`
+pub fn legend_of(name: &str, ceiling: &str, points: &[&PointView]) -> String {
+    let mut parts = vec![format!("{name}: {ceiling}")];
+    parts.extend(requests(points).map(|it| format!("n = {it}")));
+    parts.extend(client(points).map(|it| format!("client {it}")));
+    parts.join("; ")
+}
+
+/// How many requests its points have: `500`, or `60–500`.
+fn requests(points: &[&PointView]) -> Option<String> {
+    let counts = points.iter().filter_map(|it| it.summary.as_ref());
+    let counts = counts.map(|it| u64::from(it.scheduled));
+    let (least, most) = (counts.clone().min()?, counts.max()?);
+    Some(if least == most {
+        format::count(least)
+    } else {
+        format!("{}–{}", format::count(least), format::count(most))
+    })
+}
+
+/// What the client is said to be, and at how many points.
+fn client(points: &[&PointView]) -> Option<String> {
+    let all: Vec<Innocence> = points
+        .iter()
+        .filter_map(|it| it.certificate.as_ref())
+        .map(|it| it.innocence)
+        .collect();
+    let count = |of: Innocence| all.iter().filter(|it| **it == of).count();
+    let (word, number) = match (count(Innocence::Void), count(Innocence::Suspect)) {
+        _ if all.is_empty() => return None,
+        (0, 0) => return Some("clean".into()),
+        (0, suspect) => ("suspect", suspect),
+        (void, _) => ("void", void),
+    };
+    Some(format!("{word} at {number} of {} points", all.len()))
+}
+
+/// A long line as several.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last().map_or(0, |it| it.chars().count());
+        if 0 < last && LETTERS < last + word.chars().count() {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_sheet_carries_slo_badges_and_counts() {
+        let study = fixture::study();
+        let sheet = of_study(&study, &ViewState::default());
+        assert!(
+            sheet.facts.iter().any(|it| it.starts_with("SLO: ttft")),
+            "{sheet:?}"
+        );
+        assert!(
+            sheet.facts.iter().any(|it| it.contains("simulated")),
+            "{sheet:?}"
+        );
+        assert!(sheet.legend[0].1.contains("n = "), "{:?}", sheet.legend);
+        assert!(sheet.legend[0].1.contains("11.4"), "{:?}", sheet.legend);
+    }
+
+    #[test]
+    fn charts_never_lie_over_each_other() {
+        let study = fixture::study();
+        let mut sheet = of_study(&study, &ViewState::default());
+        for count in 1..=12 {
+            sheet.panels = vec![sheet.panels[0].clone(); count];
+            let places = sheet.plots();
+            for (index, [left, top, wide, high]) in places.iter().enumerate() {
+                assert!(0.0 <= *left && left + wide <= WIDTH && top + high < sheet.height());
+                let meets = |[l, t, w, h]: &Place| {
+                    *l < left + wide && *left < l + w && *t < top + high && *top < t + h
+                };
+                assert!(!places[index + 1..].iter().any(meets), "{count}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let lines = wrapped(&"abc ".repeat(100));
+        assert!(
+            lines.iter().all(|it| it.chars().count() <= LETTERS + 1),
+            "{lines:?}"
+        );
+        assert_eq!(lines.join(" ").split_whitespace().count(), 100);
+    }
+}

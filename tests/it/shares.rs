@@ -1,0 +1,180 @@
+//! What a link shows: as much as its maker chose, until it is revoked or expires, and a curve for other people's pages.
+
+use app::studio::{Actor, ShareScope, Studio, StudyEdit, StudyView};
+use axum::body::Body;
+use serde_json::{Value, json};
+use server::store::now_ms;
+use tests::edge::{OnEdge, TOKEN};
+use tests::samples::small_study;
+
+async fn measured(edge: &OnEdge) -> anyhow::Result<StudyView> {
+    let study = edge.finished(small_study()).await?;
+    let note = StudyEdit {
+        note: Some("rack 7, asked by Ada".into()),
+        tags: Some(vec!["nightly".into()]),
+        ..StudyEdit::default()
+    };
+    edge.studio.edit(&Actor::Owner, study.id, note).await?;
+    Ok(study)
+}
+
+/// A link made as the page makes it; its token.
+async fn token(edge: &OnEdge, study: &StudyView, body: Value) -> String {
+    let path = format!("/api/v1/studies/{}/shares", study.id);
+    let made = edge.json("POST", &path, &body).await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let path = made.json()["path"].as_str().unwrap_or_default().to_owned();
+    path.trim_start_matches("/s/").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_shows_what_its_maker_chose() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let study = measured(&edge).await?;
+    let point = study.points[0].id;
+    for (scope, scores, note) in [
+        ("aggregates", 404, false),
+        ("requests", 200, false),
+        ("all", 200, true),
+    ] {
+        let token = token(&edge, &study, json!({ "scope": scope })).await;
+        let asked = edge.get(&format!("/s/{token}/points/{point}/scores")).await;
+        assert_eq!(asked.status, scores, "{scope}");
+        let page = edge.get(&format!("/s/{token}")).await;
+        assert_eq!(page.status, 200, "{scope}");
+        assert_eq!(page.text().contains("rack 7"), note, "{scope}");
+        assert_eq!(page.text().contains("nightly"), note, "{scope}");
+        let fixed = page.text().contains("<fieldset disabled");
+        assert_eq!(fixed, scope == "aggregates", "{scope}");
+    }
+    let unsaid = token(&edge, &study, json!({})).await;
+    let scores = edge
+        .get(&format!("/s/{unsaid}/points/{point}/scores"))
+        .await;
+    assert_eq!(scores.status, 200, "as links always did");
+    let path = format!("/api/v1/studies/{}/shares", study.id);
+    let wrong = edge
+        .json("POST", &path, &json!({ "scope": "everything" }))
+        .await;
+    assert!((400..500).contains(&wrong.status), "{}", wrong.text());
+    let listed = edge.get(&path).await.json();
+    let scopes: Vec<&str> = listed
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|it| it["scope"].as_str())
+        .collect();
+    assert_eq!(
+        scopes,
+        ["requests", "all", "requests", "aggregates"],
+        "newest first"
+    );
+    Ok(())
+}
+
+/// Whatever a link opens.
+const OPENED: [&str; 5] = [
+    "/s/{}",
+    "/embed/{}",
+    "/s/{}/preview.png",
+    "/s/{}/curve.svg",
+    "/s/{}/curve.csv",
+];
+
+async fn statuses(edge: &OnEdge, token: &str) -> Vec<u16> {
+    let mut found = Vec::new();
+    for path in OPENED {
+        found.push(edge.get(&path.replace("{}", token)).await.status);
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_ended_opens_nothing() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let study = measured(&edge).await?;
+    let owner = &Actor::Owner;
+    let share = edge
+        .studio
+        .share(owner, study.id, None, ShareScope::Aggregates)
+        .await?;
+    let revoked = share.path.unwrap_or_default().replace("/s/", "");
+    assert_eq!(statuses(&edge, &revoked).await, [200; 5]);
+    let gone = edge
+        .json(
+            "DELETE",
+            &format!("/api/v1/shares/{}", share.id),
+            &json!({}),
+        )
+        .await;
+    assert_eq!(gone.status, 204);
+    assert_eq!(statuses(&edge, &revoked).await, [404; 5]);
+    let frame = edge.get(&format!("/embed/{revoked}")).await.text();
+    assert!(
+        frame.contains("no longer shared") && !frame.contains("<svg"),
+        "{frame}"
+    );
+    let soon = Some(now_ms() + 200);
+    let short = edge
+        .studio
+        .share(owner, study.id, soon, ShareScope::All)
+        .await?;
+    let short = short.path.unwrap_or_default().replace("/s/", "");
+    tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+    assert_eq!(statuses(&edge, &short).await, [404; 5]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frame_stands_in_any_page_and_nothing_else_does() -> anyhow::Result<()> {
+    let edge = OnEdge::behind_token().await?;
+    let study = measured(&edge).await?;
+    let share = edge
+        .studio
+        .share(&Actor::Owner, study.id, None, ShareScope::Aggregates)
+        .await?;
+    let token = share.path.unwrap_or_default().replace("/s/", "");
+    let frame = edge.get(&format!("/embed/{token}")).await;
+    assert_eq!(frame.status, 200, "without signing in");
+    let policy = frame.header("content-security-policy");
+    assert!(
+        policy.contains("frame-ancestors *") && policy.contains("default-src 'none'"),
+        "{policy}"
+    );
+    for absent in ["x-frame-options", "set-cookie"] {
+        assert_eq!(frame.header(absent), "", "{absent}");
+    }
+    let text = frame.text();
+    assert!(
+        !text.contains("<script") && !text.contains("src="),
+        "{text}"
+    );
+    assert!(
+        text.contains("<svg") && text.contains("simulated") && text.contains("light-dark"),
+        "{text}"
+    );
+    // A token in the address is no way in, and leaves no cookie.
+    let asked = edge.get(&format!("/embed/{token}?token={TOKEN}")).await;
+    assert_eq!((asked.status, asked.header("set-cookie")), (200, ""));
+    for path in [
+        format!("/s/{token}"),
+        "/login".into(),
+        format!("/s/{token}/curve.svg"),
+    ] {
+        let other = edge.get(&path).await;
+        assert_eq!(other.header("x-frame-options"), "DENY", "{path}");
+        assert!(
+            other
+                .header("content-security-policy")
+                .contains("frame-ancestors 'none'"),
+            "{path}"
+        );
+    }
+    let owner = edge.get(&format!("/studies/{}/curve.svg", study.id)).await;
+    assert_eq!(owner.status, 401, "files of studies are their owner's");
+    let sent = edge
+        .send("POST", &format!("/embed/{token}"), &[], Body::empty())
+        .await;
+    assert_eq!(sent.status, 405);
+    Ok(())
+}
