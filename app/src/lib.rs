@@ -33,7 +33,11 @@ mod later; // what a page shows once it is awake, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
+#[cfg(feature = "ssr")]
+pub mod point; // one point's page, drawn by the server
 mod reading; // what a page reads before it shows anything
+#[cfg(feature = "ssr")]
+pub mod requests; // a point's requests over time and one by one, drawn by the server
 #[cfg(feature = "ssr")]
 pub mod rules; // a point as other tools would tell it, drawn by the server
 pub mod scores; // another SLO over the same points

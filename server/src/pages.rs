@@ -1,5 +1,7 @@
 //! HTML: the app's pages, rendered here first.
 
+pub mod point; // one point, and its requests
+
 use std::sync::Arc;
 use std::time::Instant;
 

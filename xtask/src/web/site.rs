@@ -13,7 +13,15 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// The style sheet is these files, joined in this order.
-const STYLES: [&str; 6] = ["tokens", "base", "layout", "components", "study", "new"];
+const STYLES: [&str; 7] = [
+    "tokens",
+    "base",
+    "layout",
+    "components",
+    "study",
+    "new",
+    "point",
+];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 
 /// What each asset weighs, by plain name: as it is, gzipped, and under brotli.
