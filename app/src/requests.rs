@@ -15,6 +15,8 @@ mod part; // a point, and the window of it
 mod scatter; // waits against lengths and times
 mod view; // what the address says
 
+use std::panic::resume_unwind;
+
 use crate::ui::html::{Html, html};
 
 pub use figures::latencies;
@@ -35,19 +37,25 @@ pub fn panel(part: &Part<'_>) -> Html {
         let nothing = html!(r#"<p>No request was sent in this window.</p>"#);
         return html!("{}{}{}", wrong, overview::overview(part), nothing);
     }
-    let summary = part.summary();
+    // Both take a while where there are millions of tokens.
+    let (lanes, figures, distributions, failures) = std::thread::scope(|scope| {
+        let lanes = scope.spawn(|| lanes(part));
+        let summary = part.summary();
+        let figures = figures::figures(part, &summary);
+        let distributions = distributions::distributions(part, &summary);
+        let failures = failures::failures(part, &summary);
+        let lanes = lanes.join().unwrap_or_else(|it| resume_unwind(it));
+        (lanes, figures, distributions, failures)
+    });
     html!(
-        "{}{}{}{}{}{}",
+        "{}{}{}{}{}{}{}",
         wrong,
         overview::overview(part),
-        figures::figures(part, &summary),
-        lanes(part),
-        distributions::distributions(part, &summary),
-        html!(
-            "{}{}",
-            scatter::scatter(part),
-            failures::failures(part, &summary)
-        )
+        figures,
+        lanes,
+        distributions,
+        scatter::scatter(part),
+        failures
     )
 }
 

@@ -3,6 +3,8 @@
 mod ecdf; // shares up to each value
 mod histogram; // counts in bins
 
+use std::borrow::Cow;
+
 use measure::request::RequestRecord;
 use measure::slo::{Metric, Slo};
 use measure::summary::Summary;
@@ -61,6 +63,15 @@ impl Values {
         self.finite.partition_point(|it| *it <= nanos)
     }
 
+    /// Gaps of all that the stored figures are of: sorted once.
+    fn of_gaps<'a>(part: &'a Part<'_>) -> Cow<'a, Self> {
+        if part.windowed {
+            return Cow::Owned(Self::of(part, Metric::Itl));
+        }
+        let gaps = &part.of.gaps;
+        Cow::Borrowed(gaps.get_or_init(|| Self::of(part, Metric::Itl)))
+    }
+
     /// A percentile, as [`measure::quantile::percentile_linear`] has it; `None` for infinity.
     fn at(&self, p: f64) -> Option<Nanos> {
         let position = (self.len().checked_sub(1)?) as f64 * p / 100.0;
@@ -72,6 +83,16 @@ impl Values {
         let high = *self.finite.get(below + 1)? as f64;
         Some(Nanos((low * (1.0 - share) + high * share).round() as u64))
     }
+}
+
+/// A percentile of values in any order, as [`measure::quantile::percentile_linear`] has it of sorted ones; they are moved about.
+pub(super) fn percentile(values: &mut [u64], p: f64) -> Option<Nanos> {
+    let position = (values.len().checked_sub(1)?) as f64 * p / 100.0;
+    let (below, share) = (position.floor() as usize, position.fract());
+    let (_, low, above) = values.select_nth_unstable(below.min(values.len() - 1));
+    let low = *low as f64;
+    let high = above.iter().min().map_or(low, |it| *it as f64);
+    Some(Nanos((low * (1.0 - share) + high * share).round() as u64))
 }
 
 /// A request's value of a metric that has one a request.
@@ -99,10 +120,11 @@ pub fn distributions(part: &Part<'_>, summary: &Summary) -> Html {
     let ttft = Values::of(part, Metric::Ttft);
     let one = |metric: Metric| {
         let values = match metric {
-            Metric::Ttft => ttft.clone(),
-            metric => Values::of(part, metric),
+            Metric::Ttft => Cow::Borrowed(&ttft),
+            Metric::Itl => Values::of_gaps(part),
+            metric => Cow::Owned(Values::of(part, metric)),
         };
-        if metric == Metric::Ttfa && values == ttft {
+        if metric == Metric::Ttfa && *values == ttft {
             return html!(
                 r#"<p class="muted">TTFA is TTFT here: no request began with thinking.</p>"#
             );
@@ -292,6 +314,17 @@ mod tests {
             .at(50.0),
             None
         );
+    }
+
+    #[test]
+    fn a_percentile_needs_no_order() {
+        let mut values = [7, 1, 5, 3, 100];
+        let sorted = [1.0, 3.0, 5.0, 7.0, 100.0];
+        for p in [0.0, 25.0, 50.0, 95.0, 99.0, 100.0] {
+            let expected = percentile_linear(&sorted, p).map(|it| Nanos(it.round() as u64));
+            assert_eq!(percentile(&mut values, p), expected, "p{p}");
+        }
+        assert_eq!(percentile(&mut [], 50.0), None);
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub fn line(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
 pub fn bound_across(fraction: f64, words: &str) -> Html {
     if 1.0 < fraction {
         return html!(
-            r#"<text x="100%" y="10" dx="-2" text-anchor="end" class="halo" style="fill:var(--accent)">{} →</text>"#,
+            r#"<text x="100%" y="60%" dx="-2" text-anchor="end" class="halo" style="fill:var(--accent)">{} →</text>"#,
             words
         );
     }

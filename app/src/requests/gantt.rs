@@ -159,7 +159,7 @@ fn legend(part: &Part<'_>) -> Html {
         })
     };
     html!(
-        r#"{} <span class="muted">{}.</span> {} <span class="muted">Thin: due but not sent. Pale: waiting for the first token. Full: tokens.</span>"#,
+        r#"{}. <span class="muted">{}.</span> {} <span class="muted">Thin: due but not sent. Pale: waiting for the first token. Full: tokens.</span>"#,
         part.words(),
         part.slo.pretty(),
         Fared::ALL.into_iter().filter_map(entry).collect::<Html>()

@@ -1,12 +1,11 @@
 //! Gaps between tokens over time: how many of which length, as shades.
 
-use measure::quantile::percentile_linear;
 use measure::request::RequestRecord;
 use measure::slo::Metric;
 use measure::units::Nanos;
 
 use super::axis::Scale;
-use super::distributions::bound_of;
+use super::distributions::{bound_of, percentile};
 use super::drawing::{Frame, HIGH, WIDE, bound_up, on_time, short};
 use super::part::Part;
 use super::view::seconds;
@@ -22,23 +21,27 @@ const SHADES: usize = 5;
 /// Parts of the time in the table.
 const PARTS: usize = 8;
 
-/// Gaps of the window's requests that ended within its time: when, and how long. Those of failed requests are no ITL.
+/// Gaps that ended within the time shown: when, and how long. Those of failed requests are no ITL.
 fn gaps(part: &Part<'_>) -> Vec<(u64, u64)> {
-    let (from, to) = part.axis;
-    let counts = |it: &&RequestRecord| it.is_ok() && !it.is_single_burst();
-    let of = |record: &'_ RequestRecord| {
-        let ends: Vec<Nanos> = record
-            .chunks
-            .iter()
-            .skip(1)
-            .map(|it| it.arrived())
-            .collect();
-        let gaps: Vec<Nanos> = record.gaps().collect();
-        ends.into_iter().zip(gaps).collect::<Vec<_>>()
+    let (from, to) = (part.axis.0.0, part.axis.1.0);
+    let counts = |it: &&RequestRecord| {
+        let last = it.chunks.last().map_or(0, |chunk| chunk.arrived().0);
+        it.is_ok() && from <= last && it.scheduled.0 <= to && !it.is_single_burst()
     };
-    let all = part.of.records.iter().filter(counts).flat_map(of);
-    let within = all.filter(|(end, _)| from <= *end && *end <= to);
-    within.map(|(end, gap)| (end.0, gap.0)).collect()
+    let mut all = Vec::new();
+    for record in part.of.records.iter().filter(counts) {
+        let mut before = None;
+        for chunk in &mut record.chunks.iter() {
+            let at = chunk.arrived().0;
+            if let Some(before) = before.replace(at)
+                && from <= at
+                && at <= to
+            {
+                all.push((at, at.saturating_sub(before)));
+            }
+        }
+    }
+    all
 }
 
 /// The picture.
@@ -50,7 +53,7 @@ pub fn heat(part: &Part<'_>) -> Html {
         );
     }
     let x = Scale::time(part);
-    let y = Scale::of_latencies(gaps.iter().map(|it| it.1.max(1)));
+    let y = Scale::of_latencies(gaps.iter().map(|it| it.1));
     let counts = counted(&gaps, &x, &y);
     let most = counts.iter().copied().max().unwrap_or(1);
     let bound = bound_of(part.slo, Metric::Itl);
@@ -87,10 +90,16 @@ pub fn heat(part: &Part<'_>) -> Html {
 /// How many gaps lie in each cell, column by column.
 fn counted(gaps: &[(u64, u64)], x: &Scale, y: &Scale) -> Vec<u32> {
     let mut counts = vec![0; COLUMNS * ROWS];
-    let place = |fraction: f64, of: usize| ((fraction * of as f64).max(0.0) as usize).min(of - 1);
+    let first = x.fraction(0);
+    let per = x.fraction(1_000_000_000) - first;
+    // Where each row but the first begins: a logarithm for each of a million gaps takes long.
+    let rows: Vec<u64> = (1..ROWS)
+        .map(|row| (y.axis.at(row as f64 / ROWS as f64) * y.per) as u64)
+        .collect();
     for (end, gap) in gaps {
-        let column = place(x.fraction(*end), COLUMNS);
-        let row = place(y.fraction((*gap).max(1)), ROWS);
+        let across = first + *end as f64 / 1e9 * per;
+        let column = ((across * COLUMNS as f64).max(0.0) as usize).min(COLUMNS - 1);
+        let row = rows.partition_point(|begins| begins <= gap);
         if let Some(count) = counts.get_mut(column * ROWS + row) {
             *count += 1;
         }
@@ -159,21 +168,19 @@ fn rows(part: &Part<'_>, gaps: &[(u64, u64)]) -> Html {
     for (end, gap) in gaps {
         let place = ((end - from) / length).min(PARTS as u64 - 1) as usize;
         if let Some(part) = parts.get_mut(place) {
-            part.push(*gap as f64);
+            part.push(*gap);
         }
     }
-    let row = |(index, mut part): (usize, Vec<f64>)| {
-        part.sort_unstable_by(f64::total_cmp);
-        let at = |p: f64| {
-            let value = percentile_linear(&part, p).map(|it| Nanos(it.round() as u64));
-            value.map_or_else(|| "–".to_owned(), |it| it.to_string())
-        };
+    let row = |(index, mut part): (usize, Vec<u64>)| {
+        let count = part.len();
+        let mut at =
+            |p: f64| percentile(&mut part, p).map_or_else(|| "–".to_owned(), |it| it.to_string());
         let begin = from + length * index as u64;
         html!(
             r#"<tr><td class="num">{} to {}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
             seconds(Nanos(begin)),
             seconds(Nanos(begin + length)),
-            format::count(part.len() as u64),
+            format::count(count as u64),
             at(50.0),
             at(95.0),
             at(99.0),

@@ -1,6 +1,7 @@
 //! A point's requests, and the part of them that a window holds: those that were sent in it.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use measure::evidence::Track;
 use measure::request::RequestRecord;
@@ -11,6 +12,7 @@ use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::Nanos;
 use uuid::Uuid;
 
+use super::distributions::Values;
 use super::view::{View, seconds};
 use crate::ui::format;
 
@@ -50,6 +52,8 @@ pub struct Requests {
     pub tracks: Vec<Track>,
     /// Ramp, steady part and drain.
     pub steady: Option<Steady>,
+    /// Gaps of all that the stored figures are of, once somebody looked at them.
+    pub(super) gaps: OnceLock<Values>,
     slo: Slo,
     discipline: Discipline,
     counted: Option<(Nanos, Nanos)>,
@@ -72,6 +76,7 @@ impl Requests {
             discipline: given.discipline,
             counted: given.counted,
             end: end.max(Nanos::from_millis(1)),
+            gaps: OnceLock::new(),
             records,
             scores,
         }
@@ -163,8 +168,15 @@ impl<'a> Part<'a> {
             .filter_map(|place| Some((*place, of.records.get(*place)?, of.scores.get(*place)?)))
     }
 
-    /// Its figures.
+    /// Its figures: without a window the stored ones, which are worked out in the same way from the same requests.
     pub fn summary(&self) -> Summary {
+        match &self.of.stored {
+            Some((summary, _)) if !self.windowed => summary.clone(),
+            _ => self.summarized(),
+        }
+    }
+
+    fn summarized(&self) -> Summary {
         summarize(&self.slice(), self.of.discipline, Failures::AsInfinity)
     }
 
