@@ -38,6 +38,7 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
         format!("/studies/{id}"),
         format!("/studies/{id}/history"),
         format!("/studies/{id}/points/{}", study.points[0].id),
+        format!("/studies/{id}/points/{}/requests/1", study.points[0].id),
         format!("/compare?{}", ids.collect::<Vec<_>>().join("&")),
         share["path"].as_str().unwrap_or_default().to_owned(),
     ] {

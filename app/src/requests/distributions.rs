@@ -164,7 +164,7 @@ fn of_metric(
     let bounds: Vec<(Metric, Nanos)> = bounds
         .filter_map(|it| Some((it, bound_of(part.slo, it)?)))
         .collect();
-    let also = scheduled.iter().flat_map(|it| ends(it));
+    let also = scheduled.iter().flat_map(ends);
     let scale = Scale::of_latencies(
         ends(values)
             .into_iter()

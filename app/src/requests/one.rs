@@ -88,77 +88,70 @@ fn neighbours(of: &Requests, view: &View, place: usize) -> Html {
 
 /// What else is recorded.
 fn facts(record: &RequestRecord) -> Html {
-    let count = |of: Option<u32>| of.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-    let source = format!("{:?}", record.token_source);
-    let rows = [
+    let oddities = match record.warnings.as_slice() {
+        [] => "none".to_owned(),
+        warnings => warnings.join(", ").replace('_', " "),
+    };
+    let connection = record.connect.map_or_else(
+        || "was open".to_owned(),
+        |it| format!("opened for it in {it}, before it was sent"),
+    );
+    let status = record.http_status;
+    let status = status.map_or_else(|| "none: no response".to_owned(), |it| it.to_string());
+    let reason = record.finish_reason.clone();
+    let before = [
         ("Outcome", first_line(record)),
-        (
-            "HTTP status",
-            record
-                .http_status
-                .map_or("none: no response".into(), |it| it.to_string()),
-        ),
-        (
-            "Finish reason",
-            record
-                .finish_reason
-                .clone()
-                .unwrap_or_else(|| "none".into()),
-        ),
-        (
-            "Prompt",
-            format!(
-                "{} tokens by the engine, {} planned",
-                count(record.prompt_tokens),
-                record.input_tokens_planned
-            ),
-        ),
-        (
-            "From the prefix cache",
-            record
-                .cached_tokens
-                .map_or("the answer's usage does not say".into(), |it| {
-                    format!("{it} tokens")
-                }),
-        ),
-        (
-            "Output",
-            format!(
-                "{} tokens (counted by: {}), {} asked for, in {} chunks",
-                count(record.output_tokens),
-                spaced(&source),
-                record.output_tokens_asked,
-                record.chunks.len()
-            ),
-        ),
+        ("HTTP status", status),
+        ("Finish reason", reason.unwrap_or_else(|| "none".into())),
+    ];
+    let after = [
         (
             "Session and turn",
             format!("session {}, turn {}", record.session + 1, record.turn + 1),
         ),
-        (
-            "Connection",
-            record.connect.map_or("was open".into(), |it| {
-                format!("opened for it in {it}, before it was sent")
-            }),
-        ),
+        ("Connection", connection),
         (
             "Reads with several events",
             record.coalesced_reads.to_string(),
         ),
-        (
-            "Oddities",
-            if record.warnings.is_empty() {
-                "none".into()
-            } else {
-                record.warnings.join(", ").replace('_', " ")
-            },
-        ),
+        ("Oddities", oddities),
         ("Identifier", record.request_id.clone()),
     ];
+    let all = before.into_iter().chain(tokens(record)).chain(after);
     html!(
         r#"<section class="stack" aria-labelledby="recorded"><h2 id="recorded">Recorded</h2><dl class="facts">{}</dl></section>"#,
-        terms(rows.map(|(term, what)| (term.to_owned(), what)))
+        terms(all.map(|(term, what)| (term.to_owned(), what)))
     )
+}
+
+/// What went in and came out.
+fn tokens(record: &RequestRecord) -> [(&'static str, String); 3] {
+    let count = |of: Option<u32>| of.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+    let source = spaced(&format!("{:?}", record.token_source));
+    let prompt = count(record.prompt_tokens);
+    let cached = record.cached_tokens.map_or_else(
+        || "the answer's usage does not say".to_owned(),
+        |it| format!("{it} tokens"),
+    );
+    [
+        (
+            "Prompt",
+            format!(
+                "{prompt} tokens by the engine, {} planned",
+                record.input_tokens_planned
+            ),
+        ),
+        ("From the prefix cache", cached),
+        (
+            "Output",
+            format!(
+                "{} tokens (counted by: {source}), {} asked for, in {} chunks",
+                count(record.output_tokens),
+                record.output_tokens_asked,
+                record.chunks.len()
+            ),
+        ),
+    ]
 }
 
 fn first_line(record: &RequestRecord) -> String {
