@@ -43,8 +43,9 @@ impl Scale {
     /// An axis that holds latencies, logarithmic where they are far apart: no long one is left out, and none hides the rest.
     pub fn of_latencies(values: impl Iterator<Item = u64> + Clone) -> Self {
         let top = values.clone().max().unwrap_or(0) as f64;
-        let shortest = values.min().unwrap_or(0) as f64;
-        let low = shortest.max(top / WIDEST);
+        let shortest = values.clone().min().unwrap_or(0) as f64;
+        let positive = values.filter(|it| 0 < *it).min().unwrap_or(0) as f64;
+        let low = positive.max(top / WIDEST);
         let (per, unit) = match top {
             top if top < 1e6 => (1e3, "µs"),
             top if top < 1e10 => (1e6, "ms"),

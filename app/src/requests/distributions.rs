@@ -195,12 +195,9 @@ fn of_metric(
 
 /// The shortest and the longest: what an axis has to hold.
 fn ends(values: &Values) -> Vec<u64> {
-    let first = values.finite.iter().find(|it| 0 < **it);
-    first
-        .into_iter()
-        .chain(values.finite.last())
-        .copied()
-        .collect()
+    let positive = values.finite.iter().find(|it| 0 < **it);
+    let ends = [values.finite.first(), positive, values.finite.last()];
+    ends.into_iter().flatten().copied().collect()
 }
 
 /// How many keep the bound, and how many there are.

@@ -100,9 +100,9 @@ pub fn bound_across(fraction: f64, words: &str) -> Html {
             words
         );
     }
-    let (at, side, away) = (percent(fraction), fraction < 0.6, "4");
+    let (at, side, away) = (percent(fraction), fraction < 0.75, "4");
     html!(
-        r#"<line x1="{}" x2="{}" y1="0" y2="100%" stroke-dasharray="5 4" style="stroke:var(--accent);stroke-width:1.5"/><text x="{}" y="2" dx="{}" dy="8" text-anchor="{}" class="halo" style="fill:var(--accent)">{}</text>"#,
+        r#"<line x1="{}" x2="{}" y1="0" y2="100%" stroke-dasharray="5 4" style="stroke:var(--accent);stroke-width:1.5"/><text x="{}" y="70%" dx="{}" text-anchor="{}" class="halo" style="fill:var(--accent)">{}</text>"#,
         at,
         at,
         at,
