@@ -161,7 +161,7 @@ impl Absent {
 pub fn without_requests(point: &PointView, why: Absent) -> Html {
     let known = point.summary.as_ref().map(|summary| {
         html!(
-            r#"<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies">{}</div>{}"#,
+            r#"<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies as a table">{}</div>{}"#,
             crate::requests::latencies(summary),
             failures(summary)
         )

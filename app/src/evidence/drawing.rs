@@ -17,7 +17,10 @@ const DASHES: [&str; 4] = ["", "7 4", "7 3 2 3", "2 3"];
 
 /// Series that are drawn together: a name, a unit, and what their keys begin with.
 const GROUPS: [(&str, &[&str]); 9] = [
-    ("Requests", &["in_flight", "running", "waiting"]),
+    (
+        "Requests at the engine",
+        &["in_flight", "running", "waiting"],
+    ),
     ("Shares", &["kv_usage", "hit_rate", "accepted"]),
     ("Queue time", &["queue_time"]),
     ("Prefill time", &["prefill_time"]),
@@ -154,18 +157,17 @@ fn chart(name: &str, lines: &[&Line<'_>], axis: &Axis) -> Html {
     };
     let blocks: Option<Vec<(f64, f64)>> = lines.iter().map(|line| line.block()).collect();
     let table = rows(&title, lines);
-    let name = format!("{title}.");
     match blocks {
         Some(blocks) => html!(
-            r#"<div class="stack tight"><p class="small"><strong>{}</strong> {}</p><details class="as-text"><summary>As a table<span class="sr-only">: {}</span></summary><div class="scroll-x" tabindex="0" role="region" aria-label="{} as a table">{}</div></details></div>"#,
-            name,
+            r#"<div class="stack tight"><p class="small"><strong>{}.</strong> {}</p><details class="as-text"><summary>As a table<span class="sr-only">: {}</span></summary><div class="scroll-x" tabindex="0" role="region" aria-label="{} as a table">{}</div></details></div>"#,
+            title,
             in_words(lines, &blocks),
             title,
             title,
             table
         ),
         None => on_time(
-            &name,
+            &title,
             legend(lines),
             picture(&title, lines, axis, top),
             table,

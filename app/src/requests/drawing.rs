@@ -133,7 +133,7 @@ pub fn bound_up(fraction: f64, words: &str) -> Html {
 /// A figure: its caption, its picture, its numbers as a table.
 pub fn figure(name: &str, words: Html, picture: Html, table: Html) -> Html {
     html!(
-        r#"<figure class="stack tight time-lane"><figcaption><strong>{}</strong> {}</figcaption><div class="lane-plot">{}</div><details class="as-text"><summary>As a table<span class="sr-only">: {}</span></summary><div class="scroll-x" tabindex="0" role="region" aria-label="{} as a table">{}</div></details></figure>"#,
+        r#"<figure class="stack tight time-lane"><figcaption><strong>{}.</strong> {}</figcaption><div class="lane-plot">{}</div><details class="as-text"><summary>As a table<span class="sr-only">: {}</span></summary><div class="scroll-x" tabindex="0" role="region" aria-label="{} as a table">{}</div></details></figure>"#,
         name,
         words,
         picture,

@@ -28,7 +28,7 @@ pub fn figures(part: &Part<'_>, summary: &Summary) -> Html {
         .then(|| stored(part))
         .flatten();
     html!(
-        r#"<section class="stack" aria-labelledby="latencies"><h2 id="latencies">Latencies</h2><p><strong>{}.</strong> {}</p>{}<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies">{}</div></section>"#,
+        r#"<section class="stack" aria-labelledby="latencies"><h2 id="latencies">Latencies</h2><p><strong>{}.</strong> {}</p>{}<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies as a table">{}</div></section>"#,
         part.words(),
         told,
         kept,

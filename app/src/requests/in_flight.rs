@@ -135,7 +135,7 @@ pub fn in_flight(part: &Part<'_>) -> Html {
         height: 110,
     };
     let picture = frame.draw(drawn, Html::default());
-    on_time("In flight.", words, picture, rows(&flight, &waiting, part))
+    on_time("In flight", words, picture, rows(&flight, &waiting, part))
 }
 
 fn rows(flight: &Levels, waiting: &Levels, part: &Part<'_>) -> Html {

@@ -65,7 +65,7 @@ fn against_length(part: &Part<'_>) -> Html {
     let table = groups(&dots, "#prompt tokens", name);
     let (picture, unit) = picture(part, &words, &x, &dots);
     figure(
-        "TTFT against length.",
+        "TTFT against length",
         html!("{}; TTFT in {}", words, unit),
         picture,
         table,
@@ -82,7 +82,7 @@ fn against_time(part: &Part<'_>) -> Html {
     let table = groups(&dots, "#sent, s", name);
     let (picture, unit) = picture(part, words, &x.axis, &dots);
     on_time(
-        "TTFT over time.",
+        "TTFT over time",
         html!("{}; TTFT in {}", words, unit),
         picture,
         table,

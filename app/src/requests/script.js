@@ -65,8 +65,10 @@ host.addEventListener("pointerdown", event => {
   lane.onpointerup = lane.onpointercancel = event => {
     lane.onpointermove = lane.onpointerup = lane.onpointercancel = null;
     if (event.type == "pointercancel" || Math.abs(event.clientX - start) < 4) return;
-    const [from, to] = pair(event);
-    show(window_of(second(from), second(to)), true);
+    // No digit finer than a hand is.
+    const step = 10 ** Math.floor(Math.log10((last - first) / 500));
+    const [from, to] = pair(event).map(it => second(Math.round(it / step) * step));
+    if (from != to) show(window_of(from, to), true);
   };
 });
 

@@ -57,7 +57,7 @@ pub fn section(part: &Part<'_>, record: &RequestRecord, score: &Score) -> Html {
         .chain(metrics)
         .collect();
     html!(
-        r#"<section class="stack" aria-labelledby="figures"><h2 id="figures">Figures</h2><div class="scroll-x" tabindex="0" role="region" aria-label="Figures">{}</div></section>"#,
+        r#"<section class="stack" aria-labelledby="figures"><h2 id="figures">Figures</h2><div class="scroll-x" tabindex="0" role="region" aria-label="Figures as a table">{}</div></section>"#,
         table(
             "",
             "Figures of this request",
