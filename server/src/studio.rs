@@ -59,7 +59,6 @@ pub struct LocalStudio {
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     registry: Arc<Registry>,
-    /// Points whose requests somebody looked at.
     kept: requests::Kept,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
