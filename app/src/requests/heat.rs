@@ -84,7 +84,7 @@ pub fn heat(part: &Part<'_>) -> Html {
         legend(most)
     );
     let picture = frame.draw(shades(&counts, most), line.unwrap_or_default());
-    on_time("ITL", caption, picture, rows(part, &gaps))
+    on_time("ITL over time", caption, picture, rows(part, &gaps))
 }
 
 /// How many gaps lie in each cell, column by column.
