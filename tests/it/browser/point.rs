@@ -53,11 +53,10 @@ async fn a_window_is_chosen_kept_in_the_address_and_taken_back() -> anyhow::Resu
 async fn from_the_study(browser: &Browser, study: &str) -> anyhow::Result<()> {
     let slo = "ttft%3Ap95%3C100ms%20attain%3E%3D90%25";
     browser.goto(&format!("{study}?slo={slo}")).await?;
-    browser
-        .find("table.points a[href*='/points/']")
-        .await?
-        .click()
-        .await?;
+    // Rows are drawn anew once every request is judged, so a link that was found may be gone: found and pressed at once.
+    let press = "const link = document.querySelector(\"table.points a[href*='/points/']\");
+        if (!link) return false; link.focus(); link.click(); return true";
+    browser.until("a point to open", press).await?;
     let there =
         "return location.pathname.includes('/points/') && location.search.includes('slo=ttft')";
     browser
