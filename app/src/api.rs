@@ -58,23 +58,6 @@ impl StudioError {
     }
 }
 
-/// What the page shows of a point beside its own figures: its diagnosis, its evidence, and what other tools would say; nothing of each
-/// where there is none.
-#[cfg(feature = "ssr")]
-async fn evidence_panel(studio: Arc<dyn Studio>, point: Uuid) -> Answer<String> {
-    // The evidence stands without the others.
-    let diagnosis = studio.diagnosis(OWNER, point).await.unwrap_or_default();
-    let diagnosis = diagnosis.as_ref().map(crate::diagnosis::panel);
-    let evidence = studio.evidence(OWNER, point).await?;
-    let evidence = evidence.map_or_else(String::new, |it| crate::evidence::panel(point, &it));
-    let rules = studio.rules(OWNER, point).await;
-    let rules = rules.map_or_else(
-        |_| String::new(),
-        |tables| crate::rules::panel(point, &tables),
-    );
-    Ok(diagnosis.unwrap_or_default() + &evidence + &rules)
-}
-
 /// What stands below the points of a study's page: its line on earlier runs, and its capacity panel; nothing where the study cannot be
 /// read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
@@ -151,10 +134,6 @@ functions! {
 
     /// One study.
     "study" fn get_study(id: Uuid) -> StudyView { |studio| with_starts(studio, id) }
-
-    /// What was seen beside a point's requests and what other tools would say of it, drawn by the server, so that no
-    /// browser needs to.
-    "evidence" fn get_evidence(point: Uuid) -> String { |studio| evidence_panel(studio, point) }
 
     /// What a study's ceilings mean for a demand, drawn by the server.
     "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }

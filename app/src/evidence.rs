@@ -10,12 +10,13 @@ use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table, terms};
 use crate::words;
 
-/// The whole panel.
+pub(crate) use drawing::tracks;
+
+/// The whole panel but what was seen over time, which stands on the axis of the requests.
 pub fn panel(point: Uuid, evidence: &Evidence) -> String {
     let all = html!(
-        r#"<section class="stack evidence"><h2>What the engine said meanwhile</h2>{}{}{}</section>"#,
+        r#"<section class="stack evidence"><h2>What the engine said meanwhile</h2>{}{}</section>"#,
         statements(evidence),
-        drawing::tracks(&evidence.tracks),
         figures(evidence),
     );
     let parts = evidence.ttft.as_ref().map(time_before);

@@ -5,6 +5,7 @@
 
 /// Fills such elements, those too that come with a later page. An answer 202 means: not yet. And copies the text that a button
 /// `data-copy="id"` names; where the browser keeps its clipboard to itself the text is selected.
+/// Links to points carry the SLO that is tried.
 pub const SCRIPT: &str = r#"
 const ask = (it, path) => it.isConnected && fetch(path).then(async answer => {
   if (answer.status == 202) return setTimeout(ask, 5000, it, path);
@@ -25,4 +26,10 @@ document.addEventListener("click", async event => {
   getSelection().selectAllChildren(text);
   await navigator.clipboard?.writeText(text.textContent).then(() => { button.dataset.done = ""; }, () => {});
 });
+const carry = event => {
+  const link = event.target.closest?.("a[href^='/studies/'][href*='/points/']");
+  const slo = new URLSearchParams(location.search).get("slo");
+  if (link) link.search = slo ? "?slo=" + encodeURIComponent(slo) : "";
+};
+for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, carry, true);
 "#;

@@ -33,7 +33,11 @@ mod later; // what a page shows once it is awake, drawn by the server
 pub mod live; // a study as it happens
 pub mod pages; // one module a page
 pub mod plotly; // the door to plotly.js
+#[cfg(feature = "ssr")]
+pub mod point; // one point's page, drawn by the server
 mod reading; // what a page reads before it shows anything
+#[cfg(feature = "ssr")]
+pub mod requests; // a point's requests over time and one by one, drawn by the server
 #[cfg(feature = "ssr")]
 pub mod rules; // a point as other tools would tell it, drawn by the server
 pub mod scores; // another SLO over the same points
@@ -63,7 +67,7 @@ use ui::theme::theme_script;
 use ui::toast::{Toaster, provide_toasts};
 
 /// Addresses within the app whose pages the server draws whole.
-pub const DRAWN_WHOLE: [&str; 1] = ["/compare"];
+pub const DRAWN_WHOLE: [&str; 2] = ["/compare", "/studies/{id}/points/{point}"];
 
 /// Where the browser finds what the pages need. URLs; the server provides them by context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

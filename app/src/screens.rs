@@ -10,7 +10,7 @@ use self::Elsewhere as BeginPage;
 #[cfg(any(not(feature = "hydrate"), feature = "new-study"))]
 use crate::pages::NewStudyPage as BeginPage;
 #[cfg(not(feature = "new-study"))]
-use crate::pages::{NotFoundPage, PointPage, SharePage, StartPage, StudyPage};
+use crate::pages::{NotFoundPage, SharePage, StartPage, StudyPage};
 use crate::ui::erased::Erase;
 
 /// The address of the page that begins a study.
@@ -33,7 +33,7 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/") view=StartPage ssr=SsrMode::Async />
             <Route path=path!("/studies/new") view=BeginPage ssr=SsrMode::Async />
             <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
-            <Route path=path!("/studies/:id/points/:point") view=PointPage ssr=SsrMode::Async />
+            <Route path=path!("/studies/:id/points/:point") view=Elsewhere />
             <Route path=path!("/compare") view=Elsewhere />
             <Route path=path!("/s/:token") view=SharePage ssr=SsrMode::Async />
         </FlatRoutes>

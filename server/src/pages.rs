@@ -3,7 +3,8 @@
 pub mod compare; // configurations side by side, and what is shown of them as files
 pub mod curve; // a study's curve as files
 pub mod embed; // a shared curve in a frame
-pub mod sharing; // links to a study
+pub mod point;
+pub mod sharing; // links to a study // one point, and its requests
 
 use std::sync::Arc;
 use std::time::Instant;

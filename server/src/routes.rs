@@ -91,6 +91,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/compare/export.svg", get(pages::compare::svg))
         .route("/compare/export.png", get(pages::compare::png))
         .route("/compare/export.csv", get(pages::compare::csv))
+        .merge(of_points())
         .route("/favicon.ico", get(assets::favicon))
         .route("/examples/{name}", get(api::bundles::visit))
         .merge(shared)
@@ -105,6 +106,17 @@ pub fn router(edge: Edge) -> Router {
         .layer(from_fn(headers::secure))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .with_state(edge)
+}
+
+/// A point's page, what its script asks for, and each of its requests.
+fn of_points() -> Router<Edge> {
+    const POINT: &str = "/studies/{id}/points/{point}";
+    let below = |path: &str| format!("{POINT}/{path}");
+    Router::new()
+        .route(POINT, get(pages::point::page))
+        .route(&below("requests"), get(pages::point::requests))
+        .route(&below("requests/rows"), get(pages::point::some_rows))
+        .route(&below("requests/{number}"), get(pages::point::one))
 }
 
 /// A body that says that it is too large is refused before it is read, in words.

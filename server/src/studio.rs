@@ -16,6 +16,7 @@ pub(crate) mod history; // earlier runs of the same
 pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
+mod requests; // a point's requests, read once
 mod rows; // studies in a list
 mod rules; // points as other tools would tell them
 mod sample; // what a study would send
@@ -58,6 +59,7 @@ pub struct LocalStudio {
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     registry: Arc<Registry>,
+    kept: requests::Kept,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.

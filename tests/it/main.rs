@@ -17,6 +17,7 @@ mod launch; // engines as processes
 mod links; // links that were once given out
 mod managed; // studies on engines that the studio starts
 mod pages; // what people typed is text in them
+mod point; // a point's requests, and windows on them
 mod reach; // encrypted, over HTTP/2, through a proxy, with a stored key
 mod refusals; // what is refused, and in which words
 mod restart; // a killed server loses nothing

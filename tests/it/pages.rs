@@ -44,6 +44,7 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
             .as_str()
             .unwrap_or_default()
             .replace("/s/", "/embed/"),
+        format!("/studies/{id}/points/{}/requests/1", study.points[0].id),
         share["path"].as_str().unwrap_or_default().to_owned(),
     ] {
         let answer = edge.get(&page).await;

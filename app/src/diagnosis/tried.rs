@@ -116,7 +116,7 @@ pub(super) fn prediction(tried: &Tried, level: &str) -> Html {
         .as_ref()
         .map(|it| html!("<p>{}</p>", became(it, prediction)));
     html!(
-        r#"<div class="stack tight"><h3>Did the prediction come true?</h3><p class="row">{}</p>{}<p class="small muted">Foretold by <a href="/studies/{}/points/{}">a diagnosis</a> ({}) for {}: with <code>{}</code>{} to {}, {}</p></div>"#,
+        r#"<div class="stack tight"><h3>Did the prediction come true?</h3><p class="row">{}</p>{}<p class="small muted">Foretold by <a rel="external" href="/studies/{}/points/{}">a diagnosis</a> ({}) for {}: with <code>{}</code>{} to {}, {}</p></div>"#,
         badge(word),
         what,
         study.to_string(),

@@ -171,7 +171,7 @@ fn configuration(study: Uuid, one: &ConfigurationWhy, unit: &str) -> Html {
         None => html!("<p>Too large to be worked out while a page waits.</p>"),
     };
     html!(
-        r#"<div class="stack tight"><h3>{}</h3><p class="small muted">At {}, {}</p>{}<p class="small"><a href="/studies/{}/points/{}">Every cause at this point<span class="sr-only"> of {}</span></a></p></div>"#,
+        r#"<div class="stack tight"><h3>{}</h3><p class="small muted">At {}, {}</p>{}<p class="small"><a rel="external" href="/studies/{}/points/{}">Every cause at this point<span class="sr-only"> of {}</span></a></p></div>"#,
         one.name,
         level_words(level, unit),
         chosen.words(),

@@ -1,9 +1,13 @@
 //! Quantities over time as pictures, one below the other on one axis of time: that of the point's requests.
 
+use std::ops::Range;
+
 use measure::evidence::{Between, Series, Track};
 use measure::units::three_digits;
 
+use crate::axis::Axis;
 use crate::figure_svg::series_colour;
+use crate::requests::drawing::{Frame, HIGH, WIDE, line, on_time, short};
 use crate::ui::html::{Html, heads, html, table};
 
 /// Rows of a table; all moments stand in the JSON.
@@ -13,7 +17,10 @@ const DASHES: [&str; 4] = ["", "7 4", "7 3 2 3", "2 3"];
 
 /// Series that are drawn together: a name, a unit, and what their keys begin with.
 const GROUPS: [(&str, &[&str]); 9] = [
-    ("Requests", &["in_flight", "running", "waiting"]),
+    (
+        "Requests at the engine",
+        &["in_flight", "running", "waiting"],
+    ),
     ("Shares", &["kv_usage", "hit_rate", "accepted"]),
     ("Queue time", &["queue_time"]),
     ("Prefill time", &["prefill_time"]),
@@ -24,10 +31,11 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("Cores of the client's host", &["own", "others", "steal"]),
 ];
 
-/// A series with its moments.
+/// A series with its moments on the axis, and one on each side of them.
 struct Line<'a> {
     at_ms: &'a [i64],
     series: &'a Series,
+    shown: Range<usize>,
 }
 
 /// What is known of a series at one of its moments.
@@ -66,7 +74,8 @@ impl Line<'_> {
 
     fn moments(&self) -> impl Iterator<Item = (i64, Option<Known>)> {
         let all = self.at_ms.iter().enumerate();
-        all.map(|(index, at)| (*at, self.at(index)))
+        let shown = all.skip(self.shown.start).take(self.shown.len());
+        shown.map(|(index, at)| (*at, self.at(index)))
     }
 
     /// How high it went, in words.
@@ -90,22 +99,23 @@ impl Line<'_> {
     }
 }
 
-/// All tracks.
-pub(super) fn tracks(tracks: &[Track]) -> Html {
+/// All tracks, on an axis between two moments in milliseconds.
+pub(crate) fn tracks(tracks: &[Track], ends: (f64, f64)) -> Html {
     let lines: Vec<Line<'_>> = tracks
         .iter()
         .flat_map(|track| {
             track.series.iter().map(|series| Line {
                 at_ms: &track.at_ms,
                 series,
+                shown: shown(&track.at_ms, ends),
             })
         })
         .collect();
-    let moments = || lines.iter().flat_map(|line| line.at_ms.iter().copied());
-    let (Some(from), Some(to)) = (moments().min(), moments().max()) else {
+    if lines.iter().all(|line| line.shown.is_empty()) {
         return Html::default();
-    };
-    let axis = (from, to.max(from.saturating_add(1)));
+    }
+    let (from, to) = ends;
+    let axis = Axis::over("time".into(), [], false).zoomed(from / 1e3, to / 1e3);
     let in_group = |keys: &[&str]| -> Vec<&Line<'_>> {
         let of = |line: &&Line<'_>| keys.iter().any(|key| line.series.key.starts_with(key));
         lines.iter().filter(of).collect()
@@ -119,12 +129,19 @@ pub(super) fn tracks(tracks: &[Track]) -> Html {
     let gpus = gpus.map(|line| (line.series.label.clone(), vec![line]));
     let drawn = groups.chain(gpus).filter(|(_, lines)| !lines.is_empty());
     drawn
-        .map(|(name, lines)| chart(&name, &lines, axis))
+        .map(|(name, lines)| chart(&name, &lines, &axis))
         .collect()
 }
 
+/// Moments on the axis, and one on each side, so that lines leave it where they go on.
+fn shown(at_ms: &[i64], (from, to): (f64, f64)) -> Range<usize> {
+    let first = at_ms.partition_point(|at| (*at as f64) < from);
+    let last = at_ms.partition_point(|at| (*at as f64) <= to);
+    first.saturating_sub(1)..(last + 1).min(at_ms.len())
+}
+
 /// One picture, its legend, and its table.
-fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
+fn chart(name: &str, lines: &[&Line<'_>], axis: &Axis) -> Html {
     let unit = lines.first().map_or("", |line| line.series.unit.as_str());
     let most = lines.iter().map(|line| line.most()).fold(0.0, f64::max);
     // A share's axis ends at all of it.
@@ -139,17 +156,23 @@ fn chart(name: &str, lines: &[&Line<'_>], axis: (i64, i64)) -> Html {
         format!("{name}, {unit}")
     };
     let blocks: Option<Vec<(f64, f64)>> = lines.iter().map(|line| line.block()).collect();
-    let (caption, picture) = match blocks {
-        Some(blocks) => (in_words(lines, &blocks), Html::default()),
-        None => (legend(lines), picture(&title, lines, axis, top)),
-    };
-    html!(
-        r#"<figure class="stack tight"><figcaption>{}: {}</figcaption>{}<details><summary>As a table</summary><div class="scroll-x" tabindex="0">{}</div></details></figure>"#,
-        title,
-        caption,
-        picture,
-        rows(&title, lines)
-    )
+    let table = rows(&title, lines);
+    match blocks {
+        Some(blocks) => html!(
+            r#"<div class="stack tight"><p class="small"><strong>{}.</strong> {}</p><details class="as-text"><summary>As a table<span class="sr-only">: {}</span></summary><div class="scroll-x" tabindex="0" role="region" aria-label="{} as a table">{}</div></details></div>"#,
+            title,
+            in_words(lines, &blocks),
+            title,
+            title,
+            table
+        ),
+        None => on_time(
+            &title,
+            legend(lines),
+            picture(&title, lines, axis, top),
+            table,
+        ),
+    }
 }
 
 /// Lines of which nothing but one bucket is known, all the time.
@@ -179,60 +202,64 @@ fn legend(lines: &[&Line<'_>]) -> Html {
     lines.iter().enumerate().map(one).collect()
 }
 
-fn picture(title: &str, lines: &[&Line<'_>], axis: (i64, i64), top: f64) -> Html {
-    let (from, to) = axis;
-    let since = |at: i64| at as f64 - from as f64;
-    let across = |at: i64| since(at) / since(to).max(1.0) * 100.0;
-    let down = |value: f64| (1.0 - (value / top).clamp(0.0, 1.0)) * 100.0;
-    let polyline = |(index, piece): (usize, Vec<(i64, f64)>)| {
-        let corners: Vec<String> = piece
-            .iter()
-            .map(|(at, value)| format!("{:.2},{:.2}", across(*at), down(*value)))
-            .collect();
-        html!(
-            r#"<polyline points="{}" vector-effect="non-scaling-stroke" style="fill:none;stroke:{};stroke-width:1.5" stroke-dasharray="{}"/>"#,
-            corners.join(" "),
-            series_colour(index),
-            DASHES[index % DASHES.len()]
-        )
+fn picture(title: &str, lines: &[&Line<'_>], axis: &Axis, top: f64) -> Html {
+    let y = Axis::over("value".into(), [], false).zoomed(0.0, top);
+    let place = |at: i64, value: f64| {
+        let across = axis.fraction(at as f64 / 1e3) * WIDE;
+        (across, (1.0 - y.fraction(value).clamp(0.0, 1.0)) * HIGH)
     };
-    let band = |(index, line): (usize, &&Line<'_>)| -> Html {
-        let one = |piece: Vec<(i64, (f64, f64))>| {
-            let edge = |(at, value): (i64, f64)| format!("{:.2},{:.2}", across(at), down(value));
-            let below = piece.iter().map(|(at, (lo, _))| edge((*at, *lo)));
-            let above = piece.iter().rev().map(|(at, (_, hi))| edge((*at, *hi)));
-            let corners: Vec<String> = below.chain(above).collect();
-            html!(
-                r#"<polygon points="{}" style="fill:{};opacity:0.15"/>"#,
-                corners.join(" "),
-                series_colour(index)
-            )
-        };
-        let bounds = line.moments().map(|(at, known)| match known {
-            Some(Known::Bounds(lo, hi)) => Some((at, (lo, hi))),
-            _ => None,
-        });
-        pieces(bounds).into_iter().map(one).collect()
-    };
-    let all = lines.iter().enumerate();
-    let values = all.clone().flat_map(|(index, line)| {
+    let values = |(index, line): (usize, &&Line<'_>)| -> Html {
         let values = line.moments().map(|(at, known)| match known {
             Some(Known::Value(value)) => Some((at, value)),
             _ => None,
         });
         let pieces = pieces(values).into_iter();
-        pieces.map(move |it| (index, it))
-    });
-    let drawn: Html = all.map(band).chain(values.map(polyline)).collect();
+        pieces.map(|it| polyline(index, it, place)).collect()
+    };
+    let bands = |(index, line): (usize, &&Line<'_>)| -> Html {
+        let bounds = line.moments().map(|(at, known)| match known {
+            Some(Known::Bounds(lo, hi)) => Some((at, (lo, hi))),
+            _ => None,
+        });
+        let pieces = pieces(bounds).into_iter();
+        pieces.map(|it| band(index, &it, place)).collect()
+    };
+    let all = lines.iter().enumerate();
+    let drawn: Html = all.clone().map(bands).chain(all.map(values)).collect();
+    let frame = Frame {
+        title: &format!("{title} over time"),
+        x: axis,
+        y: Some(&y),
+        height: 96,
+    };
+    frame.draw(drawn, Html::default())
+}
+
+fn polyline(index: usize, piece: Vec<(i64, f64)>, place: impl Fn(i64, f64) -> (f64, f64)) -> Html {
+    // A lone value is a short line.
+    let again = (piece.len() == 1).then(|| piece[0]);
+    let corners = piece.iter().map(|(at, value)| place(*at, *value));
+    let again = again.map(|(at, value)| place(at, value));
+    let again = again.map(|(x, y)| (x + 2.0, y));
     html!(
-        r#"<svg width="100%" height="130" role="img" aria-label="{} over time" font-size="11" overflow="visible"><svg y="8" width="100%" height="96" viewBox="0 0 100 100" preserveAspectRatio="none"><line x1="0" x2="100" y1="100" y2="100" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="0" x2="100" y1="0" y2="0" vector-effect="non-scaling-stroke" style="stroke:var(--line)"/><line x1="{}" x2="{}" y1="0" y2="100" vector-effect="non-scaling-stroke" stroke-dasharray="3 3" style="stroke:var(--muted)"/>{}</svg><text x="0" y="6" style="fill:var(--muted)">{}</text><text x="{}%" y="122" style="fill:var(--muted)">0 s</text><text x="100%" y="122" text-anchor="end" style="fill:var(--muted)">{} s</text></svg>"#,
-        title,
-        format!("{:.2}", across(0)),
-        format!("{:.2}", across(0)),
-        drawn,
-        three_digits(top),
-        format!("{:.2}", across(0)),
-        three_digits(to as f64 / 1e3)
+        r#"<path class="series" d="{}" style="stroke:{}" stroke-dasharray="{}"/>"#,
+        line(corners.chain(again)),
+        series_colour(index),
+        DASHES[index % DASHES.len()]
+    )
+}
+
+fn band(index: usize, piece: &[(i64, (f64, f64))], place: impl Fn(i64, f64) -> (f64, f64)) -> Html {
+    let below = piece.iter().map(|(at, (lo, _))| place(*at, *lo));
+    let above = piece.iter().rev().map(|(at, (_, hi))| place(*at, *hi));
+    let corners: Vec<String> = below
+        .chain(above)
+        .map(|(x, y)| format!("{},{}", short(x), short(y)))
+        .collect();
+    html!(
+        r#"<polygon points="{}" style="fill:{};opacity:0.15"/>"#,
+        corners.join(" "),
+        series_colour(index)
     )
 }
 
@@ -256,10 +283,10 @@ fn pieces<T>(moments: impl Iterator<Item = Option<(i64, T)>>) -> Vec<Vec<(i64, T
 /// The values at a few moments, each with its bounds where it has some.
 fn rows(title: &str, lines: &[&Line<'_>]) -> Html {
     // The client's own line has moments of its own: a table is of the longest line's.
-    let Some(longest) = lines.iter().max_by_key(|line| line.at_ms.len()) else {
+    let Some(longest) = lines.iter().max_by_key(|line| line.shown.len()) else {
         return Html::default();
     };
-    let every = longest.at_ms.len().div_ceil(ROWS).max(1);
+    let every = longest.shown.len().div_ceil(ROWS).max(1);
     let names = lines.iter().map(|line| format!("#{}", line.series.label));
     let names: Vec<String> = std::iter::once("#s".to_owned()).chain(names).collect();
     let row = |at: &i64| {
@@ -267,7 +294,8 @@ fn rows(title: &str, lines: &[&Line<'_>]) -> Html {
         let seconds = format!("{:.2}", *at as f64 / 1e3);
         html!(r#"<tr><td class="num">{}</td>{}</tr>"#, seconds, cells)
     };
-    let body: Html = longest.at_ms.iter().step_by(every).map(row).collect();
+    let shown = longest.at_ms.get(longest.shown.clone()).unwrap_or_default();
+    let body: Html = shown.iter().step_by(every).map(row).collect();
     table("", title, heads(names.iter().map(String::as_str)), body)
 }
 

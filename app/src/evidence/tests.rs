@@ -35,9 +35,14 @@ fn evidence() -> Evidence {
     evidence
 }
 
+/// The panel and what stands on the axis of the requests.
+fn all(evidence: &Evidence) -> String {
+    panel(Uuid::nil(), evidence) + &tracks(&evidence.tracks, (-1000.0, 1000.0)).into_string()
+}
+
 #[test]
 fn what_cannot_be_told_is_said_and_what_was_seen_is_drawn() {
-    let html = panel(Uuid::nil(), &evidence());
+    let html = all(&evidence());
     for part in [
         "cannot tell, the engine has no /metrics.",
         "Network round trip before",
@@ -50,7 +55,7 @@ fn what_cannot_be_told_is_said_and_what_was_seen_is_drawn() {
         assert!(html.contains(part), "{part}: {html}");
     }
     // A gap breaks the line: one value on each side of it.
-    assert_eq!(html.matches("<polyline").count(), 4);
+    assert_eq!(html.matches("class=\"series\"").count(), 4);
     assert!(!html.contains("/metrics\" download"), "no text was kept");
 }
 
@@ -58,7 +63,7 @@ fn what_cannot_be_told_is_said_and_what_was_seen_is_drawn() {
 fn foreign_traffic_stands_first_and_loud() {
     let mut evidence = evidence();
     evidence.foreign.presence = Presence::Others;
-    let html = panel(Uuid::nil(), &evidence);
+    let html = all(&evidence);
     let loud = html.find(r#"data-tone="bad">Whether somebody else"#);
     assert!(
         loud.is_some_and(|place| place < html.find("<ul>").unwrap_or(0)),
@@ -77,7 +82,7 @@ fn bounds_far_apart_are_drawn_as_such_and_no_value_is_made_up() {
         lo: vec![Some(0.0), Some(0.0), Some(300.0)],
         hi: vec![Some(300.0), Some(300.0), Some(500.0)],
     }];
-    let html = panel(Uuid::nil(), &evidence);
+    let html = all(&evidence);
     assert_eq!(html.matches("<polygon").count(), 1, "{html}");
     assert!(
         html.contains(">0 to 300</td>") && html.contains(">450</td>"),
@@ -99,7 +104,7 @@ fn queue_time(lo: [f64; 3], hi: [Option<f64>; 3]) -> String {
             hi: hi.to_vec(),
         })
         .into();
-    panel(Uuid::nil(), &evidence)
+    all(&evidence)
 }
 
 #[test]
@@ -121,7 +126,7 @@ fn the_last_bucket_is_no_value() {
     let html = queue_time([10_000.0; 3], [None; 3]);
     assert!(html.contains(">above 10000</td>"), "{html}");
     assert!(html.contains("(above 10000)"), "{html}");
-    assert!(!html.contains("<polyline"), "{html}");
+    assert!(!html.contains("class=\"series\""), "{html}");
 }
 
 #[test]
@@ -155,8 +160,22 @@ fn moments_at_the_ends_of_time_are_drawn() {
         vec![i64::MIN; 3],
     ] {
         evidence.tracks[0].at_ms = at_ms;
-        let html = panel(Uuid::nil(), &evidence);
+        let html = all(&evidence);
         assert!(html.contains("As a table"), "{html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
+}
+
+#[test]
+fn a_window_shows_its_own_moments_and_where_lines_go_on() {
+    let mut evidence = evidence();
+    evidence.tracks[0].at_ms = (0..100).map(|it| it * 1000).collect();
+    evidence.tracks[0].series.truncate(1);
+    evidence.tracks[0].series[0].values = (0..100).map(|it| Some(f64::from(it))).collect();
+    let html = tracks(&evidence.tracks, (10_000.0, 20_000.0)).into_string();
+    assert!(html.contains("(at most 21.0)"), "{html}");
+    assert_eq!(html.matches("<tr><td").count(), 13, "{html}");
+    assert!(html.contains("M-100 "), "it comes from before: {html}");
+    let beside = tracks(&evidence.tracks, (500_000.0, 600_000.0)).into_string();
+    assert!(!beside.contains("NaN"), "{beside}");
 }

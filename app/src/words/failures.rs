@@ -7,7 +7,7 @@ use measure::request::ErrorKind;
 use crate::studio::StudyView;
 
 /// A kind of failure as a person reads it.
-fn kind(kind: ErrorKind) -> String {
+pub fn kind(kind: ErrorKind) -> String {
     kind.name().replace('_', " ")
 }
 

@@ -80,6 +80,7 @@ impl LocalStudio {
             supervisor,
             data_dir,
             registry,
+            kept: Default::default(),
             offers: Default::default(),
             may_start_engines,
             _lock: lock,

@@ -21,6 +21,7 @@ const STYLES: &[&str] = &[
     "study",
     "new",
     "compare",
+    "point",
 ];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 

@@ -3,7 +3,6 @@
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
-use leptos_router::hooks::use_navigate;
 use measure::slo::{Metric, Slo};
 
 use super::Page;
@@ -11,9 +10,8 @@ use super::promise::{try_slo, with_bound};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
-use crate::ui::browser_only::BrowserOnly;
 use crate::ui::chart::{ChartView, Drag};
-use crate::url_state::{Across, METRICS, Percentile, ViewState, metric_key, metric_of};
+use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
 use crate::words;
 
 /// The configurations of a study as a chart takes them; hidden ones keep their colour's place.
@@ -88,15 +86,19 @@ pub fn Charts(page: Page) -> impl IntoView {
         })
     };
     let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
-    let navigate = BrowserOnly::new(use_navigate);
     let owner = page.is_owner();
     let fixed = page.known.with_untracked(|study| study.aggregates_only);
     let open = owner.then(|| {
         Callback::new(move |point: String| {
             let id = page.known.with_untracked(|study| study.id);
-            if let Some(navigate) = navigate.get() {
-                navigate(&format!("/studies/{id}/points/{point}"), Default::default());
-            }
+            let slo = page.state.with_untracked(|state| state.slo.clone());
+            let slo = slo.map_or_else(String::new, |slo| {
+                format!("?slo={}", escape(&slo.to_string()))
+            });
+            // The point's page is a document of its own. Where the browser refuses, nothing is lost.
+            let _ = window()
+                .location()
+                .assign(&format!("/studies/{id}/points/{point}{slo}"));
         })
     });
     view! {

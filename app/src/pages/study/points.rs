@@ -147,7 +147,7 @@ fn cells(row: &Row) -> Html {
         repeat => format!("{}, repeat {}", point.level, repeat + 1),
     };
     let link = html!(
-        r#"<a href="/studies/{}/points/{}">{}</a>"#,
+        r#"<a href="/studies/{}/points/{}" rel="external">{}</a>"#,
         study.to_string(),
         point.id.to_string(),
         level

@@ -1,0 +1,96 @@
+//! A point's requests for its page: read once, and kept while somebody looks at them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use app::point::Absent;
+use app::requests::{Given, Requests};
+use app::studio::StudioError;
+use measure::arrival::discipline;
+use measure::evidence::Evidence;
+use uuid::Uuid;
+
+use super::views::Model;
+use super::{LocalStudio, internal, missing};
+use crate::records::from_parquet;
+use crate::store::StoredPoint;
+
+/// Points that are kept at most.
+const POINTS: usize = 4;
+/// Token-bearing events that are kept at most, of all points together.
+const EVENTS: usize = 4_000_000;
+/// Most output tokens of a point whose requests a page shows.
+const MOST_TOKENS: u64 = 20_000_000;
+
+/// Points that somebody looked at, the latest last. Measured points never change.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Vec<Arc<Requests>>>);
+
+impl Kept {
+    fn find(&self, point: Uuid) -> Option<Arc<Requests>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = all.iter().position(|it| it.point == point)?;
+        let found = all.remove(place);
+        all.push(found.clone());
+        Some(found)
+    }
+
+    fn keep(&self, requests: Arc<Requests>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|it| it.point != requests.point);
+        all.push(requests);
+        while POINTS < all.len() || EVENTS < all.iter().map(events).sum() {
+            all.remove(0);
+        }
+    }
+}
+
+fn events(requests: &Arc<Requests>) -> usize {
+    requests.records.iter().map(|it| it.chunks.len()).sum()
+}
+
+/// A point's requests, or why they are not shown.
+pub type OfPoint = Result<Arc<Requests>, Absent>;
+
+impl LocalStudio {
+    /// The requests of a measured point of a study that was not deleted.
+    pub async fn requests_of(&self, study: Uuid, point: Uuid) -> Result<OfPoint, StudioError> {
+        self.stored(study).await?;
+        if let Some(found) = self.kept.find(point) {
+            let is_its = found.study == study;
+            return is_its.then_some(Ok(found)).ok_or_else(|| missing("point"));
+        }
+        let model = self.model(study).await?;
+        let stored = model.points.iter().find(|it| it.id == point);
+        let stored = stored.filter(|it| it.summary.is_some());
+        let stored = stored.ok_or_else(|| missing("finished point"))?;
+        let tokens = stored.summary.as_ref().map_or(0, |it| it.output_tokens);
+        if MOST_TOKENS < tokens {
+            return Ok(Err(Absent::TooMany));
+        }
+        let records = self.store.records(point).await.map_err(internal)?;
+        let Some(records) = records.filter(|it| !it.is_empty()) else {
+            return Ok(Err(Absent::LeftOut));
+        };
+        // The requests stand without what was seen beside them.
+        let evidence = self.store.evidence(point).await.unwrap_or_default();
+        let given = given(&model, stored, evidence);
+        let read = move || Ok(Requests::new(given, from_parquet(records.into())?));
+        let read = tokio::task::spawn_blocking(read).await.map_err(internal)?;
+        let requests = Arc::new(read.map_err(|cause: crate::records::ReadError| internal(cause))?);
+        self.kept.keep(requests.clone());
+        Ok(Ok(requests))
+    }
+}
+
+fn given(model: &Model, stored: &StoredPoint, evidence: Option<Evidence>) -> Given {
+    let spec = &model.study.spec;
+    Given {
+        study: model.study.id,
+        point: stored.id,
+        slo: spec.slo.clone(),
+        discipline: discipline(spec.arrival, stored.level),
+        counted: stored.made.as_ref().and_then(|made| made.steady_ns),
+        stored: stored.summary.clone().zip(stored.judgement.clone()),
+        tracks: evidence.map(|it| it.tracks).unwrap_or_default(),
+    }
+}
