@@ -157,16 +157,17 @@ fn estimates(run: &[Score], slo: &Slo) -> [f64; 4] {
 
 /// The intervals that the studio shows; `None` where it has none with two ends.
 fn intervals(run: &[Score], slo: &Slo) -> [Option<(f64, f64)>; 4] {
-    let p95 = |metric: fn(&Score) -> f64| {
-        let (estimate, _) = Sample::new(run.iter().map(metric).collect()).estimate(95.0)?;
+    let sample = |metric: fn(&Score) -> f64| Sample::new(run.iter().map(metric).collect());
+    let p95 = |sample: Sample| {
+        let (estimate, _) = sample.estimate(95.0)?;
         Some((estimate.lo?.0 as f64, estimate.hi?.0 as f64))
     };
     let summary = summary(run);
     let attainment = judge(run, &summary, slo).attainment;
     let rate = goodput(run, &summary, slo).tokens;
     [
-        p95(ttft),
-        p95(tpot),
+        p95(sample(ttft)),
+        p95(sample(tpot).beside(sample(ttft))),
         attainment.map(|share| (share.lo, share.hi)),
         rate.map(|rate| (rate.lo, rate.hi)),
     ]
