@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
+use beside::explained;
+use whole::Whole;
+
+mod beside; // memory seen in waits
 mod bootstrap; // moving blocks
 mod dependence; // how long a series remembers
 mod effective; // what an autocorrelated sample is worth
@@ -20,6 +24,7 @@ mod repeats; // Student over repeats
 mod share; // Wilson
 mod student; // his 97.5th percentile
 mod tail; // ends of a percentile where requests queue
+mod whole; // whether memory grows with the level
 mod worst; // how long the worst margins last
 
 pub use bootstrap::Blocks;
@@ -117,6 +122,9 @@ pub struct Proportion {
 pub struct Sample {
     in_order: Vec<f64>,
     sorted: Vec<f64>,
+    whole: Whole,
+    /// What the same requests waited.
+    beside: Option<Box<Self>>,
 }
 
 impl Sample {
@@ -124,7 +132,21 @@ impl Sample {
     pub fn new(in_order: Vec<f64>) -> Self {
         let mut sorted = in_order.clone();
         sorted.sort_unstable_by(f64::total_cmp);
-        Self { in_order, sorted }
+        Self {
+            whole: Whole::of(&tail::far(&in_order)),
+            in_order,
+            sorted,
+            beside: None,
+        }
+    }
+
+    /// Beside what the same requests waited (their TTFT, in the same order): a queue that noise hides in these values may be
+    /// seen there.
+    pub fn beside(self, waits: Self) -> Self {
+        Self {
+            beside: Some(Box::new(waits)),
+            ..self
+        }
     }
 
     /// Values, failures included.
@@ -141,16 +163,12 @@ impl Sample {
     pub fn estimate(&self, p: f64) -> Option<(Estimate, f64)> {
         let value = percentile_linear(&self.sorted, p)?;
         let above = 1.0 - p / 100.0;
-        let time = if 0.0 < above && above < 1.0 {
-            tail::time(&self.in_order, &self.sorted, above)
-        } else {
-            1.0
-        };
+        let (time, whole) = self.memory(value, above);
         let effective = self.sorted.len() as f64 / time;
         let (lo, hi) = if time == 1.0 {
             self.independent(p)
         } else {
-            self.dependent(p, effective)
+            self.dependent(p, effective, &whole)
         };
         let estimate = Estimate {
             value: finite(value),
@@ -158,6 +176,23 @@ impl Sample {
             hi: hi.and_then(|hi| finite(hi.max(value))),
         };
         Some((estimate, effective))
+    }
+
+    /// How many requests come to one independent one for the share above a percentile, and how they hang together: by
+    /// themselves, and by what they waited as far as the share goes by that.
+    fn memory(&self, value: f64, above: f64) -> (f64, Whole) {
+        if !(0.0 < above && above < 1.0) {
+            return (1.0, self.whole);
+        }
+        let time = |of: &Self| tail::time(&of.in_order, &of.sorted, above, &of.whole);
+        let own = time(self);
+        let Some(waits) = &self.beside else {
+            return (own, self.whole);
+        };
+        let beyond: Vec<bool> = self.in_order.iter().map(|x| value < *x).collect();
+        let explained = explained(&waits.in_order, &waits.sorted, &beyond);
+        let longer = own.max(1.0 + explained * (time(waits) - 1.0));
+        (longer, self.whole.beside(&waits.whole, explained))
     }
 
     /// Order statistics by the exact binomial.
@@ -168,9 +203,9 @@ impl Sample {
     }
 
     /// Where the share above could lie in a sample that is worth fewer requests than it has.
-    fn dependent(&self, p: f64, effective: f64) -> (Option<f64>, Option<f64>) {
+    fn dependent(&self, p: f64, effective: f64, whole: &Whole) -> (Option<f64>, Option<f64>) {
         let above = 1.0 - p / 100.0;
-        let shares = tail::swing(above, effective);
+        let shares = tail::swing_of(above, effective, whole);
         let lo = percentile_linear(&self.sorted, 100.0 * (1.0 - shares.most));
         let hi = tail::upper(&self.sorted, above, shares.least);
         let carried = tail::carries(p, self.sorted.len(), effective);

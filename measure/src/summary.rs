@@ -147,7 +147,12 @@ pub enum Discipline {
 pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Failures) -> Summary {
     let mut arrived: Vec<&RequestRecord> = records.iter().collect();
     arrived.sort_by_key(|record| record.scheduled);
-    let of = |value: fn(&RequestRecord) -> Option<Nanos>| distribution(&arrived, failures, value);
+    let of = |value: Value| sample(&arrived, failures, (value, value)).distribution();
+    let beside_waits = |value: Value| {
+        let waits = sample(&arrived, failures, (value, RequestRecord::ttft));
+        let values = sample(&arrived, failures, (value, value));
+        values.beside(waits).distribution()
+    };
     let Counts {
         sent,
         completed,
@@ -187,29 +192,28 @@ pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Fa
         ttft: of(RequestRecord::ttft),
         ttfa: of(RequestRecord::ttfa),
         scheduled_ttft: of(RequestRecord::scheduled_ttft),
-        tpot: of(RequestRecord::tpot),
+        tpot: beside_waits(RequestRecord::tpot),
         itl: pooled_gaps(&arrived, failures),
-        stall: of(RequestRecord::stall),
-        e2e: of(RequestRecord::e2e),
+        stall: beside_waits(RequestRecord::stall),
+        e2e: beside_waits(RequestRecord::e2e),
         capacity: capacity::capacity(&arrived, discipline),
         remarks: fidelity::remarks(records),
     }
 }
 
-/// One value a request; a failed request is infinite or left out, one without a value is left out.
-fn distribution(
-    arrived: &[&RequestRecord],
-    failures: Failures,
-    value: fn(&RequestRecord) -> Option<Nanos>,
-) -> Distribution {
+type Value = fn(&RequestRecord) -> Option<Nanos>;
+
+/// One value for each request that has one of the first kind: its value of the second. A failed request is infinite or left
+/// out.
+fn sample(arrived: &[&RequestRecord], failures: Failures, (has, value): (Value, Value)) -> Sample {
     let values = arrived
         .iter()
         .filter_map(|record| match (record.is_ok(), failures) {
-            (true, _) => value(record).map(|nanos| nanos.0 as f64),
+            (true, _) => has(record).map(|_| value(record).unwrap_or_default().0 as f64),
             (false, Failures::AsInfinity) => Some(f64::INFINITY),
             (false, Failures::SuccessesOnly) => None,
         });
-    Sample::new(values.collect()).distribution()
+    Sample::new(values.collect())
 }
 
 /// Gaps pooled over requests; a failed request is one infinite gap, or left out.

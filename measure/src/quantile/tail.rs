@@ -5,35 +5,50 @@
 
 use super::dependence::{Memory, freedom};
 use super::student::student;
+use super::whole::Whole;
 use super::{needed_for, percentile_linear};
 
+/// How much farther the upper end of pooled gaps lies, and how much nearer the lower one, for each unit of the error.
+const HALF: f64 = 0.5;
+
+/// Coarser looks at the memory count where they find so many times that of finer ones.
+const FARTHER: [f64; 2] = [2.5, 2.5];
 /// Exceedances that a base of the excesses leaves at least.
 const FEWEST_ABOVE: f64 = 5.0;
-/// Coarser looks at the memory count where they find so many times that of finer ones.
-const FARTHER: [f64; 2] = [1.5, 1.5];
-/// How much farther the upper end lies, and how much nearer the lower one, for each unit of the share's relative error: a
-/// calm sample has both a low percentile and a short memory. Set on queues and autoregressions like those of the coverage
-/// test, with other parameters and with a look at its own.
-const UPWARDS: f64 = 0.5;
-const DOWNWARDS: f64 = 0.5;
+/// A base that so many times as many requests exceed as the percentile.
+const BASE: f64 = 8.0;
+/// How much of Student's step counts, how much farther the upper end lies, and how much nearer the lower one, for each unit
+/// of the share's relative error. Set, as all constants of these ends, on queues and autoregressions like those of the
+/// coverage test, with other seeds and parameters and with a look at its own.
+const STEP: f64 = 0.87;
+const UPWARDS: f64 = 0.42;
+const DOWNWARDS: f64 = 0.69;
+/// By which power of e the ends lie farther where memory grows with the level: a calm sample has both a low percentile and a
+/// short memory. The second of each is for the part of the sample that one memory takes.
+const FARTHER_UP: f64 = 0.62;
+const FARTHER_UP_BY_PART: f64 = 20.0;
+const FARTHER_DOWN: f64 = 0.24;
+const FARTHER_DOWN_BY_PART: f64 = 4.0;
+/// The share above an upper end is smaller by this power of e at most.
+const FARTHEST: f64 = 5.4;
+/// By which power the memory of logarithms stands in for that of the excesses where memory grows with the level.
+const LOGS: f64 = 0.65;
 /// A dependent sample must be worth at least this part of what independent requests would need.
 const WORTH_NEEDED: f64 = 1.0 / 16.0;
 
-/// What a sample is worth for the share above a level: the memory of how far requests exceed lower levels, beyond which
-/// twice, four times and eight times as many lie. The geometric mean of the three; one where all requests lie above.
-pub(super) fn time(in_order: &[f64], sorted: &[f64], above: f64) -> f64 {
-    let n = sorted.len() as f64;
-    let share = above.max(FEWEST_ABOVE / n);
-    let shares = [2.0, 4.0, 8.0].map(|times| times * share);
-    let narrow = shares.iter().filter(|share| **share < 1.0);
-    let mut times: Vec<f64> = narrow
-        .map(|share| Memory::of_noisy(&excesses(in_order, sorted, *share), &FARTHER).time)
-        .collect();
-    if times.len() < shares.len() {
-        let whole = Memory::of_noisy(&excesses(in_order, sorted, 1.0), &FARTHER).time;
-        times.resize(shares.len(), whole);
+/// What a sample is worth for the share above a level: the memory of how far requests exceed a lower level, beyond which
+/// eight times as many lie. Where memory grows with the level, that of the logarithms stands in for much of it (a geometric
+/// mean): it goes far less by the highest stretch.
+/// Not where a coarser look found what finer ones, those of logarithms too, do not see.
+pub(super) fn time(in_order: &[f64], sorted: &[f64], above: f64, whole: &Whole) -> f64 {
+    let share = BASE * above.max(FEWEST_ABOVE / sorted.len() as f64);
+    let excesses = excesses(in_order, sorted, share.min(1.0));
+    let fine = Memory::of(&excesses).time;
+    let time = Memory::of_noisy(&excesses, &FARTHER).time;
+    if time == 1.0 || fine < time {
+        return time;
     }
-    times.iter().product::<f64>().cbrt()
+    time * (whole.logs / time).powf(LOGS * whole.grows)
 }
 
 /// Values, those below the base raised to it. What is infinite stands as far above the largest finite value as that
@@ -54,6 +69,14 @@ fn excesses(in_order: &[f64], sorted: &[f64], above: f64) -> Vec<f64> {
     in_order.iter().map(of).collect()
 }
 
+/// Values in order of arrival, what is infinite twice as far as the largest finite one.
+pub(super) fn far(in_order: &[f64]) -> Vec<f64> {
+    let finite = in_order.iter().copied().filter(|value| value.is_finite());
+    let most = finite.fold(0.0, f64::max);
+    let of = |value: &f64| value.min(2.0 * most + 1.0);
+    in_order.iter().map(of).collect()
+}
+
 /// The shares of values above, between which the share above a percentile lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Above {
@@ -66,12 +89,27 @@ pub(super) struct Above {
 pub(super) fn swing(above: f64, effective: f64) -> Above {
     let error = (effective * above * (1.0 - above)).sqrt().recip();
     let step = student(freedom(effective)) * error;
+    shares(
+        above,
+        step * (1.0 + HALF * error),
+        step / (1.0 + HALF * error),
+    )
+}
+
+/// The same of a sample of requests that is remembered so.
+pub(super) fn swing_of(above: f64, effective: f64, whole: &Whole) -> Above {
+    let error = (effective * above * (1.0 - above)).sqrt().recip();
+    let step = STEP * student(freedom(effective)) * error;
+    let farther = |all: f64, by_part: f64| (whole.grows * (all + by_part * whole.part)).exp();
+    let up = step * (1.0 + UPWARDS * error) * farther(FARTHER_UP, FARTHER_UP_BY_PART);
+    let down = step / (1.0 + DOWNWARDS * error) * farther(FARTHER_DOWN, FARTHER_DOWN_BY_PART);
+    shares(above, up / (1.0 + (up / FARTHEST).powi(2)).sqrt(), down)
+}
+
+/// Shares so far below and above on the scale of log odds.
+fn shares(above: f64, up: f64, down: f64) -> Above {
     let odds = above / (1.0 - above);
     let share = |odds: f64| odds / (1.0 + odds);
-    let (up, down) = (
-        step * (1.0 + UPWARDS * error),
-        step / (1.0 + DOWNWARDS * error),
-    );
     Above {
         most: share(odds * down.exp()),
         least: share(odds * (-up).exp()),
@@ -115,6 +153,26 @@ mod tests {
         let Above { most, least } = swing(0.05, 100.0);
         assert!(
             (most - 0.1002).abs() < 2e-4 && (least - 0.016_67).abs() < 2e-5,
+            "{most} {least}"
+        );
+    }
+
+    #[test]
+    fn requests_of_a_queue_reach_farther_up() {
+        let of = |grows, part| {
+            let logs = 1.0;
+            swing_of(0.05, 100.0, &Whole { logs, grows, part })
+        };
+        // Of Student's step 0.87: 0.8017. Up 0.8017 x 1.1927 = 0.9562, bent to 0.9416; down 0.8017 / 1.3166 = 0.6089.
+        let Above { most, least } = of(0.0, 0.02);
+        assert!(
+            (most - 0.0882).abs() < 2e-4 && (least - 0.0201).abs() < 2e-4,
+            "{most} {least}"
+        );
+        // Up by e^(0.62 + 20 x 0.02): 2.6517, bent to 2.3802. Down by e^(0.24 + 4 x 0.02): 0.8385.
+        let Above { most, least } = of(1.0, 0.02);
+        assert!(
+            (most - 0.1085).abs() < 2e-4 && (least - 0.004_85).abs() < 2e-5,
             "{most} {least}"
         );
     }

@@ -5,8 +5,8 @@ use super::dependence::Memory;
 /// Margins are counted in so many classes between 0 and 1, so that no sorting is needed.
 const CLASSES: usize = 256;
 /// The base of the excesses leaves so many times the bad requests above itself, and at least this share of all.
-const TIMES: f64 = 4.0;
-const LEAST: f64 = 0.2;
+const TIMES: f64 = 3.6;
+const LEAST: f64 = 0.18;
 /// Coarser looks at the memory count where they find so many times that of finer ones.
 const FARTHER: [f64; 2] = [2.5, 2.5];
 /// By how many standard errors of its own the memory is lengthened before it is shortened by the reach: that of a sample
@@ -15,7 +15,7 @@ const NOISE: f64 = 2.0;
 
 /// Requests that come to one independent answer to "was it good". `margins` lie between 0 and 1, the worse the higher, in
 /// order of arrival, a half at the bound; `bad` of them were not good. The memory is that of the excesses over a margin that
-/// at least four times as many requests exceed: where all are good the answers themselves would say nothing, however long a
+/// at least 3.6 times as many requests exceed: where all are good the answers themselves would say nothing, however long a
 /// queue remembers. Shortened by [`reach`] where all are.
 pub fn worst_time(margins: &[f64], bad: usize) -> f64 {
     let count = margins.len() as f64;

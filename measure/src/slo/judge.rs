@@ -220,12 +220,7 @@ fn judge_bound(
     if bound.metric == Metric::Itl {
         return (None, Keeps::CannotTell);
     }
-    let sample = Sample::new(
-        scores
-            .iter()
-            .filter_map(|score| counted(score, bound.metric))
-            .collect(),
-    );
+    let sample = sample(scores, bound.metric);
     match sample.estimate(p) {
         Some((estimate, effective)) => {
             let distribution = Distribution {
@@ -240,6 +235,21 @@ fn judge_bound(
         }
         None => (None, Keeps::CannotTell),
     }
+}
+
+/// Values of a metric, and of those that a queue may hide in what the same requests waited, as the summary has them.
+fn sample(scores: &[Score], metric: Metric) -> Sample {
+    let has = || {
+        scores
+            .iter()
+            .filter_map(|it| Some((it, counted(it, metric)?)))
+    };
+    let values = Sample::new(has().map(|(_, value)| value).collect());
+    if !matches!(metric, Metric::Tpot | Metric::Stall | Metric::E2e) {
+        return values;
+    }
+    let waits = has().map(|(score, _)| counted(score, Metric::Ttft).unwrap_or(0.0));
+    values.beside(Sample::new(waits.collect()))
 }
 
 /// What a request counts for in a percentile: its value, or infinity when it failed.
