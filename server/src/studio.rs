@@ -21,6 +21,7 @@ mod rows; // studies in a list
 mod rules; // points as other tools would tell them
 mod sample; // what a study would send
 pub(crate) mod search; // an adaptive sweep as its points tell it
+mod settings; // the studio's own
 pub(crate) mod share; // what strangers with a link see
 pub(crate) mod views; // studies in memory
 
@@ -88,16 +89,6 @@ impl LocalStudio {
     /// The one folder that holds data sets.
     pub fn datasets_dir(&self) -> PathBuf {
         self.data_dir.join(launch::DATASETS)
-    }
-
-    /// A setting of the studio itself, such as the hash of its access token.
-    pub async fn setting(&self, key: &str) -> Result<Option<String>, StudioError> {
-        self.store.setting(key).await.map_err(internal)
-    }
-
-    /// Sets a setting, or forgets it (`None`).
-    pub async fn set_setting(&self, key: &str, value: Option<&str>) -> Result<(), StudioError> {
-        self.store.set_setting(key, value).await.map_err(internal)
     }
 
     /// A study that was not deleted.
