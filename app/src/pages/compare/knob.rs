@@ -85,7 +85,6 @@ pub fn panel(state: &CompareState, compared: &CompareView, knob: &Knob) -> Panel
             name: String::new(),
             colour,
             marks: mark.into_iter().collect(),
-            ceiling: None,
         });
     }
     let ends = whiskers.iter().map(|it| it.hi);
@@ -142,7 +141,7 @@ fn chart(knob: &Knob, mut lines: Vec<Line>, ends: Vec<f64>, unit: &str, dark: &[
         x: Axis::over(knob.name.clone(), values, log),
         y,
         lines,
-        limit: None,
+        over: Over::default(),
         notes,
     }
 }
