@@ -3,6 +3,7 @@
 //! [`crate::figure`] makes plotly's figure of it, [`crate::figure_svg`] a picture that needs no script, and the table
 //! under the chart reads the same value.
 
+mod knots; // where a curve runs
 mod labels; // names of lines, beside their ends
 mod marks; // from points to marks
 mod wording; // hover texts, titles, notes
@@ -20,8 +21,9 @@ use crate::ui::format;
 use crate::url_state::{Across, Percentile};
 use crate::words;
 
+pub use knots::Knot;
 pub use labels::{Label, labels};
-use marks::{ceiling_mark, ceiling_rates, limit, line};
+use marks::{ceiling_mark, limit, line, offered_rates};
 pub use wording::level_words;
 use wording::{Notes, across_title, title, upward_title};
 
@@ -137,6 +139,10 @@ pub struct CeilingMark {
     pub to: f64,
     /// In words.
     pub text: String,
+    /// In as few words as stand beside it.
+    pub label: String,
+    /// The configuration's place in the order of colours.
+    pub colour: usize,
 }
 
 /// One configuration's curve.
@@ -148,15 +154,6 @@ pub struct Line {
     pub colour: usize,
     /// Its marks, by rising load; the joined ones make the curve.
     pub marks: Vec<Mark>,
-    /// Its ceiling.
-    pub ceiling: Option<CeilingMark>,
-}
-
-impl Line {
-    /// The marks that the curve runs through.
-    pub fn joined(&self) -> impl DoubleEndedIterator<Item = &Mark> {
-        self.marks.iter().filter(|mark| mark.is_joined())
-    }
 }
 
 /// A horizontal line: what was promised.
@@ -166,6 +163,15 @@ pub struct Limit {
     pub value: f64,
     /// In words.
     pub text: String,
+}
+
+/// What lies over the curves and follows the SLO: drawn anew while its line is dragged, when the curves stay as they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Over {
+    /// What was promised, where the axis shows a promised metric.
+    pub limit: Option<Limit>,
+    /// Where each curve breaks the SLO, in the order of the configurations; those that do not are left out.
+    pub ceilings: Vec<CeilingMark>,
 }
 
 /// A chart.
@@ -179,8 +185,8 @@ pub struct Chart {
     pub y: Axis,
     /// The curves, in the order of the configurations.
     pub lines: Vec<Line>,
-    /// What was promised, where the axis shows a promised metric.
-    pub limit: Option<Limit>,
+    /// What lies over the curves.
+    pub over: Over,
     /// What a reader must know to read it.
     pub notes: Vec<String>,
 }
@@ -204,8 +210,9 @@ impl Chart {
                 .iter_mut()
                 .filter(|it| it.place == Place::RightEdge);
             edge.for_each(|it| it.x = hi);
-            line.ceiling = line.ceiling.take().and_then(|it| within(it, lo, hi));
         }
+        let ceilings = std::mem::take(&mut self.over.ceilings).into_iter();
+        self.over.ceilings = ceilings.filter_map(|it| within(it, lo, hi)).collect();
         self.x = self.x.zoomed(lo, hi);
         self
     }
@@ -248,46 +255,63 @@ pub fn chart(series: &[Series<'_>], rules: Rules<'_>) -> Chart {
         unit,
     } = rules;
     let home = limit(home, axes.upward);
-    let limit = limit(slo, axes.upward);
     let mut notes = Notes::default();
     let mut lines: Vec<Line> = series
         .iter()
         .map(|series| line(series, axes, unit, &mut notes))
         .collect();
     let top = home.map(|limit| limit.value);
+    // No SLO makes more tokens good than there were: the axis stays where it is while the SLO is dragged.
+    let most = axes.upward == Upward::Goodput;
+    let tokens = series
+        .iter()
+        .flat_map(|series| &series.points)
+        .filter_map(|point| point.summary.as_ref()?.output_tokens_per_s)
+        .filter(|_| most);
     let y = Axis::over(
         upward_title(axes.upward),
-        values(&lines, |mark| mark.y).chain(top),
+        values(&lines, |mark| mark.y).chain(top).chain(tokens),
         axes.log,
     );
-    let y = match &limit {
+    let y = match limit(slo, axes.upward) {
         _ if axes.upward == Upward::Attainment => y.up_to(100.0),
         Some(limit) => y.reaching(limit.value),
         None => y,
     };
-    let ceilings = if axes.across == Across::Offered {
-        ceiling_rates(series)
+    // A ceiling lies at a rate that was offered, whatever its mark's value.
+    let offered = if axes.across == Across::Offered {
+        offered_rates(series)
     } else {
         Vec::new()
     };
     let x = Axis::over(
         across_title(axes.across, unit),
-        values(&lines, |mark| mark.x).chain(ceilings),
+        values(&lines, |mark| mark.x).chain(offered),
         axes.log,
     );
-    for (line, series) in lines.iter_mut().zip(series) {
+    for line in &mut lines {
         settle(line, &x, &y);
-        line.ceiling = series
-            .ceiling
-            .and_then(|found| ceiling_mark(&found, series, axes.across, &x, unit));
     }
     Chart {
         title: title(axes, unit),
+        over: over(series, rules, &x),
         x,
         y,
         lines,
-        limit,
         notes: notes.sentences(),
+    }
+}
+
+/// What lies over the curves of these configurations under an SLO, on this horizontal axis.
+pub fn over(series: &[Series<'_>], rules: Rules<'_>, x: &Axis) -> Over {
+    let Rules {
+        slo, axes, unit, ..
+    } = rules;
+    let ceiling =
+        |series: &Series<'_>| ceiling_mark(&series.ceiling?, series, axes.across, x, unit);
+    Over {
+        limit: limit(slo, axes.upward),
+        ceilings: series.iter().filter_map(ceiling).collect(),
     }
 }
 
@@ -350,7 +374,7 @@ mod tests {
     }
 
     fn joined(chart: &Chart) -> Vec<f64> {
-        chart.lines[0].joined().map(|mark| mark.y).collect()
+        chart.lines[0].knots().iter().map(|knot| knot.y).collect()
     }
 
     #[test]
@@ -434,18 +458,14 @@ mod tests {
                 ..AXES
             },
         )
-        .lines[0]
-            .ceiling
-            .clone()
-            .expect("ceiling");
+        .over
+        .ceilings[0]
+            .clone();
         assert_eq!(
             (offered.at, offered.from, offered.to),
             (Some(11.4), 10.6, 12.1)
         );
-        let tokens = chart_of(&study, AXES).lines[0]
-            .ceiling
-            .clone()
-            .expect("ceiling");
+        let tokens = chart_of(&study, AXES).over.ceilings[0].clone();
         let at = tokens.at.expect("value");
         assert!(
             tokens.from < at && at < tokens.to && 960.0 < at && at < 1920.0,
@@ -474,7 +494,7 @@ mod tests {
             },
         );
         assert_eq!(dragged.y, home);
-        assert_eq!(dragged.limit.map(|limit| limit.value), Some(100.0));
+        assert_eq!(dragged.over.limit.map(|limit| limit.value), Some(100.0));
     }
 
     #[test]

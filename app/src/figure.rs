@@ -1,20 +1,19 @@
-//! Plotly's figure of a [`Chart`]: typed by the `plotly` crate, handed over as JSON.
+//! Plotly's figure of a [`Chart`]: typed by the `plotly` crate, handed over as JSON. What follows the SLO is not in it
+//! ([`crate::figure_svg::over`]).
 
 mod palette; // colours and type of the page
 mod parts; // the parts of plotly's figure that a chart here needs
 
 use plotly::common::{Anchor, DashType, Fill as Filled, HoverInfo, Mode, Position};
-use plotly::layout::{AxisType, DragMode, HoverMode, ShapeLayer, ShapeType};
+use plotly::layout::{AxisType, DragMode, HoverMode};
 
 pub use palette::Palette;
 use palette::translucent;
-use parts::{
-    Annotation, Font, Hover, Layout, Margin, Marker, PlotlyAxis, Shape, Stroke, Title, Trace,
-};
+use parts::{Annotation, Font, Layout, Margin, Marker, PlotlyAxis, Stroke, Title, Trace};
 
 use crate::axis::Axis;
 use crate::browser::write_json;
-use crate::chart::{CeilingMark, Chart, Fill, Label, Limit, Line, Mark, Place, labels};
+use crate::chart::{Chart, Fill, Knot, Label, Line, Mark, Place, labels};
 
 /// Room around the plot, in pixels: left, top, right, bottom. The style sheet gives the picture the same.
 pub const MARGIN: [usize; 4] = [60, 28, 20, 52];
@@ -30,13 +29,8 @@ const CONFIGURATION: &str = r#"{"displaylogo":false,"displayModeBar":false,"resp
 
 fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     let bands = chart.lines.iter().filter_map(|line| band(line, palette));
-    let ceilings = chart.lines.iter().enumerate().filter_map(|(index, line)| {
-        let mark = line.ceiling.as_ref()?;
-        Some(ceiling(chart, index, line, mark, palette))
-    });
     let curves = chart.lines.iter().flat_map(|line| curve(line, palette));
     bands
-        .chain(ceilings)
         .chain(curves)
         .map(|trace| write_json(&trace))
         .collect()
@@ -44,18 +38,15 @@ fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
 
 /// The interval around a curve, at 15 %. Where a mark has no upper end the band ends at its value, and its hover says so.
 fn band(line: &Line, palette: &Palette) -> Option<Trace> {
-    let around: Vec<&Mark> = line.joined().filter(|mark| mark.lo.is_some()).collect();
+    let mut around = line.knots();
+    around.retain(|knot| knot.lo.is_some());
     if around.len() < 2 {
         return None;
     }
-    let up = around
-        .iter()
-        .map(|mark| (mark.x, mark.hi.unwrap_or(mark.y)));
-    let down = around
-        .iter()
-        .rev()
-        .map(|mark| (mark.x, mark.lo.unwrap_or(mark.y)));
-    let (x, y) = up.chain(down).unzip();
+    let up = |knot: &Knot| (knot.x, knot.hi.unwrap_or(knot.y));
+    let down = |knot: &Knot| (knot.x, knot.lo.unwrap_or(knot.y));
+    let around = around.iter().map(up).chain(around.iter().rev().map(down));
+    let (x, y) = around.unzip();
     let colour = translucent(&palette.of(line.colour), 0.15);
     Some(Trace {
         fill: Some(Filled::ToSelf),
@@ -69,10 +60,10 @@ fn band(line: &Line, palette: &Palette) -> Option<Trace> {
 /// The curve and, of each other kind of mark, one trace.
 fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
     let colour = palette.of(line.colour);
-    let joined: Vec<&Mark> = line.joined().collect();
+    let knots = line.knots();
     let mut traces = Vec::new();
-    if !joined.is_empty() {
-        traces.push(path(line, &joined, &colour));
+    if !knots.is_empty() {
+        traces.push(path(line, &knots, &colour));
     }
     for (symbol, fill) in SYMBOLS {
         let alike: Vec<&Mark> = line
@@ -121,7 +112,8 @@ fn sign(mark: &Mark) -> Option<&'static str> {
 }
 
 /// The line itself.
-fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
+fn path(line: &Line, knots: &[Knot], colour: &str) -> Trace {
+    let (x, y) = knots.iter().map(|knot| (knot.x, knot.y)).unzip();
     let stroke = Stroke {
         color: Some(colour.to_owned()),
         width: 2.0,
@@ -130,7 +122,7 @@ fn path(line: &Line, joined: &[&Mark], colour: &str) -> Trace {
     Trace {
         line: Some(stroke),
         hoverinfo: Some(HoverInfo::Skip),
-        ..Trace::of(Mode::Lines, joined)
+        ..Trace::new(Mode::Lines, x, y)
     }
 }
 
@@ -140,7 +132,7 @@ fn hovering(mode: Mode, marks: &[&Mark], name: &str) -> Trace {
     Trace {
         name: Some(name.to_owned()),
         ids: Some(marks.iter().map(|mark| mark.id.to_string()).collect()),
-        hovertext: Some(Hover::Each(texts.collect())),
+        hovertext: Some(texts.collect()),
         hoverinfo: Some(HoverInfo::Text),
         cliponaxis: Some(false),
         ..Trace::of(mode, marks)
@@ -170,46 +162,6 @@ pub fn dash(index: usize) -> DashType {
     }
 }
 
-/// The ceiling: its interval as a bar on the SLO line (or along the bottom), its value as an upright.
-fn ceiling(
-    chart: &Chart,
-    index: usize,
-    line: &Line,
-    mark: &CeilingMark,
-    palette: &Palette,
-) -> Trace {
-    let [low, middle, high] = ceiling_heights(chart, index).map(|fraction| chart.y.at(fraction));
-    let mut x = vec![
-        mark.from, mark.from, mark.from, mark.to, mark.to, mark.to, mark.to,
-    ];
-    let mut y = vec![low, high, middle, middle, low, high, middle];
-    if let Some(at) = mark.at {
-        x.extend([at, at, at]);
-        y.extend([middle, middle, chart.y.bottom()]);
-    }
-    Trace {
-        line: Some(Stroke {
-            color: Some(palette.of(line.colour)),
-            width: 2.0,
-            dash: None,
-        }),
-        hovertext: Some(Hover::One(wrapped("Goodput ceiling", &mark.text))),
-        hoverinfo: Some(HoverInfo::Text),
-        ..Trace::new(Mode::Lines, x, y)
-    }
-}
-
-/// Heights of a ceiling's bar as fractions of the axis: lower end, middle, upper end. Bars of several lines do not cover
-/// each other.
-pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
-    let base = chart
-        .limit
-        .as_ref()
-        .map_or(0.03, |limit| chart.y.fraction(limit.value));
-    let middle = base - 0.035 * index as f64 * if base > 0.2 { 1.0 } else { -1.0 };
-    [middle - 0.012, middle, middle + 0.012]
-}
-
 fn layout(chart: &Chart, palette: &Palette) -> String {
     let names = labels(chart);
     let names = names.iter().map(|label| name(chart, label, palette));
@@ -236,11 +188,6 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
         annotations: [upright_title(chart, palette)]
             .into_iter()
             .chain(names)
-            .collect(),
-        shapes: chart
-            .limit
-            .iter()
-            .flat_map(|limit| dim_and_line(chart, limit, palette))
             .collect(),
     })
 }
@@ -297,34 +244,6 @@ fn name(chart: &Chart, label: &Label<'_>, palette: &Palette) -> Annotation {
 /// A value as plotly's shapes and annotations want it on this axis.
 fn scaled(axis: &Axis, value: f64) -> f64 {
     if axis.log { value.log10() } else { value }
-}
-
-/// What lies beyond the promise is dimmed; the promise is a dashed line.
-fn dim_and_line(chart: &Chart, limit: &Limit, palette: &Palette) -> [Shape; 2] {
-    let across = |kind, y1| Shape {
-        kind,
-        layer: ShapeLayer::Above,
-        xref: "paper",
-        x0: 0.0,
-        x1: 1.0,
-        y0: limit.value,
-        y1,
-        fillcolor: None,
-        line: Stroke::default(),
-    };
-    let beyond = Shape {
-        fillcolor: Some(translucent(&palette.surface, 0.45)),
-        ..across(ShapeType::Rect, chart.y.top().max(limit.value))
-    };
-    let line = Shape {
-        line: Stroke {
-            color: Some(palette.accent.clone()),
-            width: 1.5,
-            dash: Some(DashType::Dash),
-        },
-        ..across(ShapeType::Line, limit.value)
-    };
-    [beyond, line]
 }
 
 fn axis(axis: &Axis, palette: &Palette) -> PlotlyAxis {

@@ -1,12 +1,12 @@
-//! The picture of a [`Chart`] that needs no script: what the server sends.
+//! The picture of a [`Chart`] that needs no script: what the server sends, and what lies over the curves wherever they are drawn.
 //!
 //! Places are percentages, so the picture fits any width without its letters shrinking. Its colours are the page's own
 //! custom properties, so it follows the theme.
 
 use std::fmt::Write;
 
-use crate::chart::{CeilingMark, Chart, Fill, Label, Line, Mark, Place, labels};
-use crate::figure::ceiling_heights;
+use crate::axis::Axis;
+use crate::chart::{CeilingMark, Chart, Fill, Knot, Label, Line, Mark, Over, Place, labels};
 
 /// Okabe and Ito's colours in the order of the configurations, for where the page does not say.
 pub const SERIES: [&str; 8] = [
@@ -23,30 +23,36 @@ pub fn dash(index: usize) -> &'static str {
     ["", "8 5", "8 4 2 4", "2 4"][(index + index / SERIES.len()) % 4]
 }
 
-/// The picture, filling the element it stands in. The room for axis labels lies outside of it.
-pub fn picture(chart: &Chart) -> String {
+/// The picture, filling the element it stands in. The room for axis labels lies outside of it. A small one names its lines
+/// only where there are few.
+pub fn picture(chart: &Chart, large: bool) -> String {
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="100%" height="100%" overflow="visible" role="img" aria-label="{}" font-size="12">"#,
         escaped(&chart.title)
     );
     grid(&mut svg, chart);
     curves(&mut svg, chart);
-    promise(&mut svg, chart);
-    for (index, line) in chart.lines.iter().enumerate() {
-        if let Some(mark) = &line.ceiling {
-            ceiling(&mut svg, chart, index, line, mark);
-        }
-        let seen = line.marks.iter().filter(|it| is_seen(chart, it));
+    for line in &chart.lines {
+        let seen = line.marks.iter().filter(|it| is_seen(chart, it.x));
         seen.for_each(|one| mark(&mut svg, chart, line, one));
     }
-    names(&mut svg, chart);
+    if large || chart.lines.len() <= FEW {
+        names(&mut svg, chart);
+    }
     svg.push_str("</svg>");
     svg
 }
 
-/// Whether a mark lies on the part of the axis that is shown.
-fn is_seen(chart: &Chart, mark: &Mark) -> bool {
-    (-0.001..=1.001).contains(&chart.x.fraction(mark.x))
+/// The picture with what lies over its curves.
+pub fn whole(chart: &Chart) -> String {
+    let mut svg = picture(chart, true);
+    svg.truncate(svg.len() - "</svg>".len());
+    svg + &over(&chart.over, &chart.x, &chart.y, true) + "</svg>"
+}
+
+/// Whether a value lies on the part of the axis that is shown.
+fn is_seen(chart: &Chart, x: f64) -> bool {
+    (-0.001..=1.001).contains(&chart.x.fraction(x))
 }
 
 /// Writing to a string cannot fail.
@@ -55,7 +61,12 @@ fn put(svg: &mut String, piece: std::fmt::Arguments<'_>) {
 }
 
 fn across(chart: &Chart, x: f64) -> f64 {
-    rounded(chart.x.fraction(x) * 100.0)
+    along(&chart.x, x)
+}
+
+/// Percent from the left.
+fn along(axis: &Axis, x: f64) -> f64 {
+    rounded(axis.fraction(x) * 100.0)
 }
 
 fn down(chart: &Chart, y: f64) -> f64 {
@@ -117,16 +128,12 @@ fn curves(svg: &mut String, chart: &Chart) {
     );
     for line in &chart.lines {
         let colour = series_colour(line.colour);
-        let joined: Vec<&Mark> = line.joined().collect();
-        let up = joined
-            .iter()
-            .map(|mark| (mark.x, mark.hi.unwrap_or(mark.y)));
-        let low = joined
-            .iter()
-            .rev()
-            .map(|mark| (mark.x, mark.lo.unwrap_or(mark.y)));
-        let band = corners(chart, up.chain(low));
-        let path = corners(chart, joined.iter().map(|mark| (mark.x, mark.y)));
+        let knots = line.knots();
+        let up = |knot: &Knot| (knot.x, knot.hi.unwrap_or(knot.y));
+        let low = |knot: &Knot| (knot.x, knot.lo.unwrap_or(knot.y));
+        let around = knots.iter().map(up).chain(knots.iter().rev().map(low));
+        let band = corners(chart, around);
+        let path = corners(chart, knots.iter().map(|knot| (knot.x, knot.y)));
         let dash = dash(line.colour);
         put(
             svg,
@@ -149,37 +156,72 @@ fn corners(chart: &Chart, points: impl Iterator<Item = (f64, f64)>) -> String {
         .join(" ")
 }
 
-/// The promise as a dashed line; what lies beyond it is dimmed. Its value stands at the line's handle.
-fn promise(svg: &mut String, chart: &Chart) {
-    let Some(limit) = &chart.limit else { return };
-    let y = down(chart, limit.value).clamp(0.0, 100.0);
-    put(
-        svg,
-        format_args!(r#"<rect width="100%" height="{y}%" style="fill:var(--bg);opacity:.45"/>"#),
-    );
+/// What lies over the curves, filling the element it stands in: the promise as a dashed line, what lies beyond it dimmed, and
+/// the ceilings. Its value stands at the line's handle.
+pub fn over(over: &Over, x: &Axis, y: &Axis, large: bool) -> String {
+    let mut svg =
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="100%" height="100%" font-size="11">"#
+            .to_owned();
+    let base = over.limit.as_ref().map(|limit| y.fraction(limit.value));
+    if let Some(base) = base {
+        promise(&mut svg, rounded((1.0 - base) * 100.0).clamp(0.0, 100.0));
+    }
+    let count = over.ceilings.len();
+    for (index, mark) in over.ceilings.iter().enumerate() {
+        let height = ceiling_height(base.unwrap_or(0.03), index, count);
+        let labelled = count <= if large { MOST_LABELS } else { FEW };
+        ceiling(&mut svg, x, height, mark, labelled);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// So many ceilings have their value beside them; where there are more, the legend has it.
+const MOST_LABELS: usize = 12;
+/// So many lines have room for words in a small picture.
+const FEW: usize = 3;
+
+/// The height of a ceiling's bar as a fraction of the axis: below the promise, or above it where there is no room, and bars of
+/// several configurations do not cover each other.
+fn ceiling_height(base: f64, index: usize, count: usize) -> f64 {
+    let apart = (0.6 / count as f64).min(0.035);
+    let way = if apart * (count as f64) < base {
+        -1.0
+    } else {
+        1.0
+    };
+    base + way * apart * index as f64
+}
+
+/// Heights of a ceiling's bar as fractions of the axis: lower end, middle, upper end.
+pub fn ceiling_heights(chart: &Chart, index: usize) -> [f64; 3] {
+    let base = chart.over.limit.as_ref();
+    let base = base.map_or(0.03, |limit| chart.y.fraction(limit.value));
+    let middle = ceiling_height(base, index, chart.over.ceilings.len());
+    [middle - 0.012, middle, middle + 0.012]
+}
+
+fn promise(svg: &mut String, y: f64) {
     put(
         svg,
         format_args!(
-            r#"<line x1="0" x2="100%" y1="{y}%" y2="{y}%" stroke-dasharray="6 4" style="stroke:var(--accent);stroke-width:1.5"/>"#
+            r#"<rect width="100%" height="{y}%" style="fill:var(--bg);opacity:.45"/><line x1="0" x2="100%" y1="{y}%" y2="{y}%" stroke-dasharray="6 4" style="stroke:var(--accent);stroke-width:1.5"/>"#
         ),
     );
 }
 
-fn ceiling(svg: &mut String, chart: &Chart, index: usize, line: &Line, mark: &CeilingMark) {
+/// The ceiling: its interval as a bar with ends, its value as an upright down to the axis and in words.
+fn ceiling(svg: &mut String, axis: &Axis, height: f64, mark: &CeilingMark, labelled: bool) {
     let [low, middle, high] =
-        ceiling_heights(chart, index).map(|fraction| rounded((1.0 - fraction) * 100.0));
-    let colour = series_colour(line.colour);
-    let (from, to) = (across(chart, mark.from), across(chart, mark.to));
+        [height - 0.012, height, height + 0.012].map(|it| rounded((1.0 - it) * 100.0));
+    let colour = series_colour(mark.colour);
+    let (from, to) = (along(axis, mark.from), along(axis, mark.to));
     put(
         svg,
         format_args!(
-            r#"<g style="stroke:{colour};stroke-width:2"><title>{}</title>"#,
+            r#"<g class="ceiling" style="stroke:{colour};stroke-width:2"><title>{}</title><line x1="{from}%" x2="{to}%" y1="{middle}%" y2="{middle}%"/>"#,
             escaped(&mark.text)
         ),
-    );
-    put(
-        svg,
-        format_args!(r#"<line x1="{from}%" x2="{to}%" y1="{middle}%" y2="{middle}%"/>"#),
     );
     for end in [from, to] {
         put(
@@ -188,13 +230,28 @@ fn ceiling(svg: &mut String, chart: &Chart, index: usize, line: &Line, mark: &Ce
         );
     }
     if let Some(at) = mark.at {
-        let at = across(chart, at);
+        let at = along(axis, at);
         put(
             svg,
             format_args!(r#"<line x1="{at}%" x2="{at}%" y1="{middle}%" y2="100%"/>"#),
         );
     }
     svg.push_str("</g>");
+    if labelled {
+        // Beside the end that has more room.
+        let (end, shift, anchor) = if to < 70.0 {
+            (to, 6, "start")
+        } else {
+            (from, -6, "end")
+        };
+        put(
+            svg,
+            format_args!(
+                r#"<text x="{end}%" y="{middle}%" dx="{shift}" dy="4" text-anchor="{anchor}" style="fill:{colour};paint-order:stroke;stroke:var(--bg);stroke-width:3px">{}</text>"#,
+                escaped(&mark.label)
+            ),
+        );
+    }
 }
 
 fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
@@ -250,7 +307,7 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
 /// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
 fn names(svg: &mut String, chart: &Chart) {
     let all = labels(chart).into_iter();
-    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end)) {
+    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x)) {
         let (x, y) = (across(chart, end.x), down(chart, end.y));
         let (colour, name) = (series_colour(line.colour), escaped(&line.name));
         let shift = 4 - rise;
@@ -281,7 +338,10 @@ mod tests {
     fn the_picture_has_every_point_and_both_names() {
         let mut study = fixture::study();
         study.configurations[0].spec.name = "a < b".into();
-        let svg = picture(&main_chart(&study, &study.spec.slo, &ViewState::default()));
+        let svg = picture(
+            &main_chart(&study, &study.spec.slo, &ViewState::default()),
+            true,
+        );
         assert_eq!(
             svg.matches("<circle").count(),
             6,
@@ -295,9 +355,24 @@ mod tests {
     #[test]
     fn a_study_as_a_picture() {
         let study = fixture::study();
-        insta::assert_snapshot!(
-            picture(&main_chart(&study, &study.spec.slo, &ViewState::default()))
-                .replace("><", ">\n<")
-        );
+        let chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        let both = picture(&chart, true) + &over(&chart.over, &chart.x, &chart.y, true);
+        insta::assert_snapshot!(both.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn ceilings_stay_within_the_plot_however_many_there_are() {
+        for count in [1, 10, 50] {
+            for base in [0.02, 0.2, 0.5, 0.98] {
+                for index in 0..count {
+                    let height = ceiling_height(base, index, count);
+                    // From low down they rise.
+                    assert!(
+                        0.0 < height && height < 1.15,
+                        "{count} {base} {index}: {height}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -130,10 +130,10 @@ pub fn on(
     Ok(Listener(closure))
 }
 
-/// The vertical range that a drawn figure shows now; on a logarithmic axis, in decades.
-pub fn shown_range(element: &HtmlElement) -> Option<(f64, f64)> {
+/// The range that an axis (`xaxis`, `yaxis`) of a drawn figure shows now; on a logarithmic axis, in decades.
+pub fn shown_range(element: &HtmlElement, axis: &str) -> Option<(f64, f64)> {
     let within = |value: JsValue, name: &str| Reflect::get(&value, &name.into()).ok();
-    let range = ["layout", "yaxis", "range"]
+    let range = ["layout", axis, "range"]
         .into_iter()
         .try_fold(JsValue::from(element), within)?;
     let end = |index| {

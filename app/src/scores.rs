@@ -8,8 +8,8 @@ use leptos::prelude::window;
 use measure::arrival::Arrival;
 use measure::certificate::Innocence;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
-use measure::score::{Score, decode};
-use measure::slo::{Slo, judge};
+use measure::score::{DecodeError, decode, frames};
+use measure::slo::{Judge, Ready, Slo};
 use measure::summary::Capacity;
 use uuid::Uuid;
 use wasm_bindgen::JsCast;
@@ -18,8 +18,8 @@ use web_sys::Response;
 
 use crate::studio::{PointState, PointView, StudyView};
 
-/// What was fetched so far, by point.
-pub type Scores = HashMap<Uuid, Arc<Vec<Score>>>;
+/// What was fetched so far, by point, ready to be judged.
+pub type Scores = HashMap<Uuid, Arc<Ready>>;
 
 /// Points whose scores are needed to judge another SLO.
 pub fn finished(view: &StudyView) -> impl Iterator<Item = &PointView> {
@@ -32,9 +32,10 @@ pub fn finished(view: &StudyView) -> impl Iterator<Item = &PointView> {
 pub fn rejudge(view: &StudyView, scores: &Scores, slo: &Slo) -> StudyView {
     let mut judged = view.clone();
     judged.spec.slo = slo.clone();
+    let judge = Judge::new(slo);
     for point in &mut judged.points {
         point.judgement = match (&point.summary, scores.get(&point.id)) {
-            (Some(summary), Some(scores)) => Some(judge(scores, summary, slo)),
+            (Some(summary), Some(scores)) => Some(judge.judge(scores, summary)),
             _ => None,
         };
     }
@@ -98,8 +99,8 @@ pub enum FetchError {
     Unreadable(String),
 }
 
-/// Fetches the scores of one point.
-pub async fn fetch(url: &str) -> Result<Vec<Score>, FetchError> {
+/// Fetches the scores of points, as many as one answer holds; none where there are no more.
+pub async fn fetch(url: &str) -> Result<Vec<(Uuid, Arc<Ready>)>, FetchError> {
     let answer = JsFuture::from(window().fetch_with_str(url))
         .await
         .map_err(|_| FetchError::NoAnswer)?;
@@ -111,8 +112,16 @@ pub async fn fetch(url: &str) -> Result<Vec<Score>, FetchError> {
     let body = JsFuture::from(body)
         .await
         .map_err(|_| FetchError::NoAnswer)?;
-    decode(&Uint8Array::new(&body).to_vec())
+    ready(&Uint8Array::new(&body).to_vec())
         .map_err(|error| FetchError::Unreadable(error.to_string()))
+}
+
+fn ready(body: &[u8]) -> Result<Vec<(Uuid, Arc<Ready>)>, DecodeError> {
+    let one = |(id, block)| {
+        let ready = Ready::of(&decode(block)?);
+        Ok((Uuid::from_u128(id), Arc::new(ready)))
+    };
+    frames(body)?.into_iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -120,10 +129,11 @@ mod tests {
     use super::*;
     use crate::fixture;
     use measure::request::Outcome;
+    use measure::score::Score;
     use measure::units::Nanos;
 
     /// A hundred requests of which `slow` take a second to their first token, the others 40 ms.
-    fn scores(slow: u32) -> Arc<Vec<Score>> {
+    fn scores(slow: u32) -> Arc<Ready> {
         let score = |index: u32| Score {
             session: index,
             turn: 0,
@@ -144,7 +154,8 @@ mod tests {
             n: Some(20),
             outcome: Outcome::Ok,
         };
-        Arc::new((0..100).map(score).collect())
+        let scores: Vec<Score> = (0..100).map(score).collect();
+        Arc::new(Ready::of(&scores))
     }
 
     fn all_but(study: &StudyView, missing: usize) -> Scores {

@@ -44,6 +44,12 @@ pub fn percentile_linear(sorted: &[f64], p: f64) -> Option<f64> {
     Some(Place::of(p, sorted.len()).between(|rank| sorted[rank]))
 }
 
+/// The median of values in any order; `None` when empty.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    percentile_linear(&values, 50.0)
+}
+
 /// Where a percentile lies: at an order statistic, or so far on the way to the next.
 struct Place {
     below: usize,

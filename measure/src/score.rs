@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::units::Nanos;
 
+mod frames; // many points in one body
+
+pub use frames::{frames, push_frame};
+
 /// One request's latencies. `None` is "has no value", never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {

@@ -11,12 +11,14 @@ use crate::units::Nanos;
 mod goodput; // how much was good, and how sure that is
 mod judge; // was it kept
 mod parse; // text to SLO
+mod ready; // a point's requests as columns
 mod text; // SLO to text
 
 pub use goodput::{Goodput, goodput};
 pub(crate) use judge::at_least;
-pub use judge::{judge, value};
+pub use judge::{Judge, judge, value};
 pub use parse::DEFAULT_ATTAINMENT;
+pub use ready::Ready;
 
 /// A latency that can be bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

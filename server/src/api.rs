@@ -60,6 +60,7 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(studies::diagnosis_record))
         .routes(routes!(events::events))
         .routes(routes!(points::scores))
+        .routes(routes!(points::study_scores))
         .routes(routes!(points::records))
         .routes(routes!(points::evidence))
         .routes(routes!(points::metrics))

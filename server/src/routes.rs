@@ -75,6 +75,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/s/{token}/curve.svg", get(pages::curve::shared_svg))
         .route("/s/{token}/curve.csv", get(pages::curve::shared_csv))
         .route("/embed/{token}", get(pages::embed::embed))
+        .route("/s/{token}/scores", get(shared::study_scores))
         .route("/s/{token}/points/{point}/scores", get(shared::scores))
         .route_layer(from_fn_with_state(edge.clone(), pages::limit_visits));
     let bounded = Router::new()

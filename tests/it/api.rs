@@ -72,6 +72,17 @@ async fn of_point(edge: &OnEdge, study: Uuid, point: Uuid) -> anyhow::Result<()>
     assert_eq!(measure::score::decode(&scores.body)?.len(), 10);
     assert_eq!(scores.header("content-type"), "application/octet-stream");
     assert!(scores.header("cache-control").contains("immutable"));
+    let all = format!("/api/v1/studies/{study}/scores");
+    let both = edge.get(&all).await;
+    let frames = measure::score::frames(&both.body)?;
+    assert_eq!(frames.len(), 4);
+    let of = |place: usize| Uuid::from_u128(frames[place].0);
+    let one = frames.iter().find(|(id, _)| *id == point.as_u128());
+    assert_eq!(one.map(|(_, block)| *block), Some(&scores.body[..]));
+    let behind = edge.get(&format!("{all}?after={}", of(0))).await;
+    assert_eq!(measure::score::frames(&behind.body)?, frames[1..]);
+    let none = edge.get(&format!("{all}?after={}", of(3))).await;
+    assert_eq!((none.status, none.body.len()), (200, 0));
     let records = edge
         .get(&format!("/api/v1/points/{point}/records.parquet"))
         .await;
@@ -445,6 +456,10 @@ async fn a_shared_study_has_a_picture_and_its_latencies_and_no_more() -> anyhow:
         .get(&format!("{path}/points/{}/scores", view.points[0].id))
         .await;
     assert_eq!(measure::score::decode(&scores.body)?.len(), 10);
+    let all = edge.get(&format!("{path}/scores")).await;
+    let frames = measure::score::frames(&all.body)?;
+    assert_eq!(frames[0].0, view.points[0].id.as_u128());
+    assert_eq!(edge.get("/s/none/scores").await.status, 404);
     let other = edge.studio.launch(&Actor::Owner, small_study()).await?;
     let other = edge.studio.study(&Actor::Owner, other).await?;
     assert_eq!(

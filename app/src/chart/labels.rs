@@ -2,14 +2,18 @@
 
 use measure::order::by_number;
 
-use super::{Chart, Line, Mark};
+use super::{Chart, Knot, Line};
 
 /// How far a name's middle stands from its line's end, in pixels.
 const AWAY: i32 = 13;
 /// How far the middles of two names must stand apart, in pixels.
 const APART: i32 = 17;
 /// Ends closer than this part of an axis may have names that meet.
-const NEAR: [f64; 2] = [0.3, 0.2];
+const NEAR: [f64; 2] = [0.4, 0.2];
+/// Below this part of the axis names rise: under them are the numbers of the other axis.
+const LOW: f64 = 0.4;
+/// More names than this hide what they name; the legend has them all.
+const MOST: usize = 12;
 
 /// A line's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,33 +21,55 @@ pub struct Label<'a> {
     /// Whose name it is.
     pub line: &'a Line,
     /// The line's end, beside which it stands, to the left.
-    pub end: &'a Mark,
+    pub end: Knot,
     /// How far above the end its middle is, in pixels.
     pub rise: i32,
 }
 
-/// The names of all lines that have an end, the uppermost first. What falls has its name below, what rises above it.
+/// The names of all lines that have an end. What falls has its name below, what rises above it; low down all are above.
+/// None where there are too many.
 pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
-    let mut ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
-    by_number(&mut ends, |label| -label.end.y);
-    for next in 1..ends.len() {
-        let (above, this) = (ends[next - 1], &mut ends[next]);
-        if near(chart, above.end, this.end) {
-            this.rise = this.rise.min(above.rise - APART);
-        }
+    let ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
+    if MOST < ends.len() {
+        return Vec::new();
     }
-    ends
+    let is_low = |label: &Label<'_>| chart.y.fraction(label.end.y) < LOW;
+    let (low, high): (Vec<_>, Vec<_>) = ends.into_iter().partition(is_low);
+    let mut placed = stacked(chart, high, -1);
+    placed.extend(stacked(chart, low, 1));
+    placed
+}
+
+/// Puts names one after another, each as far from those before as it must be: downwards (-1) from the uppermost, or upwards
+/// (1) from the lowest.
+fn stacked<'a>(chart: &Chart, mut ends: Vec<Label<'a>>, way: i32) -> Vec<Label<'a>> {
+    by_number(&mut ends, |label| f64::from(way) * label.end.y);
+    let mut placed: Vec<Label<'a>> = Vec::new();
+    for mut this in ends {
+        if 0 < way {
+            this.rise = AWAY;
+        }
+        for before in placed.iter().filter(|it| near(chart, it.end, this.end)) {
+            this.rise = way * (way * this.rise).max(way * before.rise + APART);
+        }
+        placed.push(this);
+    }
+    placed
 }
 
 fn label(line: &Line) -> Option<Label<'_>> {
-    let mut marks = line.joined();
-    let end = marks.next_back()?;
-    let falls = marks.next_back().is_some_and(|before| end.y < before.y);
+    let knots = line.knots();
+    let (end, before) = knots.split_last()?;
+    let falls = before.last().is_some_and(|before| end.y < before.y);
     let rise = if falls { -AWAY } else { AWAY };
-    Some(Label { line, end, rise })
+    Some(Label {
+        line,
+        end: *end,
+        rise,
+    })
 }
 
-fn near(chart: &Chart, a: &Mark, b: &Mark) -> bool {
+fn near(chart: &Chart, a: Knot, b: Knot) -> bool {
     let across = chart.x.fraction(a.x) - chart.x.fraction(b.x);
     let up = chart.y.fraction(a.y) - chart.y.fraction(b.y);
     across.abs() < NEAR[0] && up.abs() < NEAR[1]
@@ -61,7 +87,7 @@ mod tests {
         let study = fixture::study();
         let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
         for (line, [before, end]) in chart.lines.iter_mut().zip(heights) {
-            line.marks.retain(Mark::is_joined);
+            line.marks.retain(crate::chart::Mark::is_joined);
             line.marks.truncate(2);
             (line.marks[0].y, line.marks[1].y) = (before, end);
             line.marks[1].x = 1000.0;
@@ -81,13 +107,16 @@ mod tests {
     fn names_stand_where_their_lines_are_not() {
         let (off, on) = ("prefix caching off", "prefix caching on");
         check([[0.0, 10.0], [0.0, 500.0]], [(on, 13), (off, 13)]);
-        check([[600.0, 10.0], [0.0, 500.0]], [(on, 13), (off, -13)]);
+        check([[600.0, 400.0], [0.0, 500.0]], [(on, 13), (off, -13)]);
+        // Under what ends low down are the numbers of the other axis.
+        check([[600.0, 10.0], [0.0, 500.0]], [(on, 13), (off, 13)]);
     }
 
     #[test]
     fn names_of_lines_that_end_together_are_stacked() {
         let (off, on) = ("prefix caching off", "prefix caching on");
-        check([[0.0, 100.0], [0.0, 101.0]], [(on, 13), (off, -4)]);
-        check([[300.0, 100.0], [300.0, 101.0]], [(on, -13), (off, -30)]);
+        check([[0.0, 500.0], [0.0, 501.0]], [(on, 13), (off, -4)]);
+        check([[600.0, 500.0], [600.0, 501.0]], [(on, -13), (off, -30)]);
+        check([[300.0, 10.0], [300.0, 11.0]], [(off, 13), (on, 30)]);
     }
 }

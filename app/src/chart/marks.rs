@@ -16,7 +16,6 @@ pub(super) fn line(series: &Series<'_>, axes: Axes, unit: &str, notes: &mut Note
         name: series.name.to_owned(),
         colour: series.colour,
         marks,
-        ceiling: None,
     }
 }
 
@@ -146,13 +145,13 @@ pub(super) fn limit(slo: &Slo, upward: Upward) -> Option<Limit> {
     }
 }
 
-pub(super) fn ceiling_rates(series: &[Series<'_>]) -> Vec<f64> {
+/// Where ceilings may lie: the rates of all points that have one.
+pub(super) fn offered_rates(series: &[Series<'_>]) -> Vec<f64> {
     series
         .iter()
-        .filter_map(|series| match series.ceiling? {
-            Ceiling::Bracket { hi, .. } => Some(hi),
-            _ => None,
-        })
+        .flat_map(|series| &series.points)
+        .filter(|point| point.level.rate().is_some())
+        .filter_map(|point| point.summary.as_ref()?.offered_rate)
         .collect()
 }
 
@@ -183,7 +182,21 @@ pub(super) fn ceiling_mark(
         from: from.min(to),
         to: to.max(from),
         text,
+        label: ceiling_label(found, unit),
+        colour: series.colour,
     })
+}
+
+/// The ceiling without its interval, which the mark itself shows.
+fn ceiling_label(found: &Ceiling, unit: &str) -> String {
+    let number = format::number;
+    let value = match *found {
+        Ceiling::Bracket { value, .. } => number(value),
+        Ceiling::AtLeast { lo } => format!("≥ {}", number(lo)),
+        Ceiling::NoneKept { hi } => format!("< {}", number(hi)),
+        Ceiling::Unresolved { .. } | Ceiling::Ramped => return "unresolved".into(),
+    };
+    format!("{value} {unit}")
 }
 
 /// Where on the horizontal axis the curve is at an offered rate: linear between its neighbours, the ends beyond them.

@@ -4,8 +4,8 @@
 //! fields here, the words are the crate's. Tests hold both against each other.
 
 use plotly::common::{Anchor, DashType, Fill, HoverInfo, Mode, Position};
-use plotly::layout::{AxisType, DragMode, HoverMode, ShapeLayer, ShapeType};
-use serde::{Serialize, Serializer};
+use plotly::layout::{AxisType, DragMode, HoverMode};
+use serde::Serialize;
 
 use crate::chart::Mark;
 
@@ -24,7 +24,6 @@ pub struct Layout {
     pub xaxis: PlotlyAxis,
     pub yaxis: PlotlyAxis,
     pub annotations: Vec<Annotation>,
-    pub shapes: Vec<Shape>,
 }
 
 /// An axis.
@@ -67,7 +66,7 @@ pub struct Trace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub textfont: Option<Font>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hovertext: Option<Hover>,
+    pub hovertext: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hoverinfo: Option<HoverInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,21 +109,6 @@ impl Trace {
     pub fn of(mode: Mode, marks: &[&Mark]) -> Self {
         let (x, y) = marks.iter().map(|mark| (mark.x, mark.y)).unzip();
         Self::new(mode, x, y)
-    }
-}
-
-/// What is said under the pointer: the same everywhere, or of each point its own.
-pub enum Hover {
-    One(String),
-    Each(Vec<String>),
-}
-
-impl Serialize for Hover {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::One(text) => text.serialize(serializer),
-            Self::Each(texts) => texts.serialize(serializer),
-        }
     }
 }
 
@@ -197,22 +181,6 @@ pub struct Annotation {
     pub font: Font,
 }
 
-/// A form behind or before the traces, as wide as the plot.
-#[derive(Serialize)]
-pub struct Shape {
-    #[serde(rename = "type")]
-    pub kind: ShapeType,
-    pub layer: ShapeLayer,
-    pub xref: &'static str,
-    pub x0: f64,
-    pub x1: f64,
-    pub y0: f64,
-    pub y1: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fillcolor: Option<String>,
-    pub line: Stroke,
-}
-
 /// A point's sign.
 #[derive(Serialize)]
 pub struct Marker {
@@ -278,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_forms_are_named_as_the_crate_names_them() {
+    fn words_are_named_as_the_crate_names_them() {
         use plotly::{common, layout};
         check(
             Annotation {
@@ -310,29 +278,6 @@ mod tests {
                 .background_color("white")
                 .show_arrow(false)
                 .font(common::Font::new().size(12).color("red")),
-        );
-        check(
-            Shape {
-                kind: ShapeType::Rect,
-                layer: ShapeLayer::Above,
-                xref: "paper",
-                x0: 0.0,
-                x1: 1.0,
-                y0: 2.0,
-                y1: 3.0,
-                fillcolor: Some("white".into()),
-                line: Stroke::default(),
-            },
-            layout::Shape::new()
-                .shape_type(ShapeType::Rect)
-                .layer(ShapeLayer::Above)
-                .x_ref("paper")
-                .x0(0.0)
-                .x1(1.0)
-                .y0(2.0)
-                .y1(3.0)
-                .fill_color("white")
-                .line(layout::ShapeLine::new().width(0.0)),
         );
     }
 }

@@ -1,7 +1,7 @@
 //! A shared study's curve for a page elsewhere, in a frame: sentence, curve, and a link to all of it. No script, no cookie, no file beside
 //! it; light or dark as the reader's system says.
 
-use crate::figure_svg::picture;
+use crate::figure_svg::whole;
 use crate::pages::main_chart;
 use crate::studio::StudyView;
 use crate::ui::badge::{INSECURE, SIMULATED, Word, study_word};
@@ -46,7 +46,7 @@ pub fn embed(study: &StudyView, state: &ViewState, told: &[String], token: &str)
         badges.collect::<Html>(),
         words::answer(study).join(" "),
         told.collect::<Html>(),
-        Html::script(picture(&chart)),
+        Html::script(whole(&chart)),
         notes,
         study.spec.slo.to_string(),
         token,

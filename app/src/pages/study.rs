@@ -14,12 +14,13 @@ pub mod sharing; // links: make, copy, revoke; drawn by the server
 mod starts; // each start of its engines
 
 use crate::ui::erased::{Erase, shared};
-use crate::ui::reactive::{derived, effect, memo};
+use crate::ui::reactive::{derived, effect, memo, rested};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
+use std::time::Duration;
 use uuid::Uuid;
 
 use crate::api::{get_capacity, get_study};
@@ -52,6 +53,8 @@ pub struct Page {
     pub known: RwSignal<StudyView>,
     /// The same under the SLO in force: what the page shows.
     pub shown: Memo<StudyView>,
+    /// The same once it has stood still for a moment: for what is too much to draw while the SLO's line is dragged.
+    pub rested: RwSignal<StudyView>,
     /// The point under load.
     pub underway: RwSignal<Underway>,
     /// What the chart shows; kept in the URL.
@@ -172,6 +175,9 @@ fn told() -> String {
     String::new()
 }
 
+/// How long nothing must change before curves, small charts and rows are drawn anew.
+const MOMENT: Duration = Duration::from_millis(120);
+
 /// The signals of the page and what follows from them.
 fn page(study: StudyView, rights: Rights) -> Page {
     let query = use_query_map();
@@ -208,6 +214,7 @@ fn page(study: StudyView, rights: Rights) -> Page {
     Page {
         known,
         shown,
+        rested: rested(shown, MOMENT),
         underway: RwSignal::new(None),
         state,
         slo,
@@ -216,10 +223,12 @@ fn page(study: StudyView, rights: Rights) -> Page {
     }
 }
 
-/// Writes the state into the URL, in place: a view is a link, and a dragged line does not fill the history.
+/// Writes the state into the URL, in place: a view is a link, and a dragged line does not fill the history. Browsers allow a
+/// few changes a second, so it is written once the state stands still.
 fn keep_in_url(state: RwSignal<ViewState>) {
+    let query = rested(memo(move || state.with(ViewState::query)), MOMENT);
     Effect::new(move |before: Option<String>| {
-        let query = state.with(ViewState::query);
+        let query = query.get();
         if before.is_some_and(|before| before != query) {
             let address = window().location().pathname().unwrap_or_default() + &query;
             if let Ok(history) = window().history() {

@@ -1,7 +1,7 @@
 //! A sheet as a picture that stands alone: colours are written out, so that programs without style sheets draw it, too.
 
 use super::{MARGIN, Panel, Place, Sheet, WIDTH, Whisker};
-use crate::figure_svg::{SERIES, picture, series_colour};
+use crate::figure_svg::{SERIES, series_colour, whole};
 use crate::ui::html::{Html, html};
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
@@ -96,7 +96,7 @@ fn drawn(panel: &Panel, [left, top, wide, high]: Place) -> Html {
 /// What the promise's line says; on pages it stands beside the picture.
 fn limit(panel: &Panel) -> Option<Html> {
     let chart = &panel.chart;
-    let limit = chart.limit.as_ref()?;
+    let limit = chart.over.limit.as_ref()?;
     let y = (1.0 - chart.y.fraction(limit.value)).clamp(0.0, 1.0) * 100.0;
     Some(html!(
         r#"<text x="100%" y="{}%" dy="-6" text-anchor="end" font-size="12" fill="var(--accent)">{}</text>"#,
@@ -107,7 +107,7 @@ fn limit(panel: &Panel) -> Option<Html> {
 
 /// The chart with its whiskers, for an element that gives it its size. What is grey is grey.
 pub fn within(panel: &Panel) -> String {
-    let mut svg = picture(&panel.chart);
+    let mut svg = whole(&panel.chart);
     if let Some(grey) = panel.grey {
         let own = format!("var(--series-{})", grey % SERIES.len() + 1);
         svg = svg.replace(&own, "var(--line-strong)");

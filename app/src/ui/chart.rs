@@ -2,6 +2,7 @@
 //! the notes, and the table that says the same.
 
 mod follow; // colours and size
+mod table; // the same in numbers
 
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo};
@@ -11,14 +12,15 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::axis::Axis;
-use crate::chart::{Chart, Fill, Mark};
+use crate::chart::{Chart, Over};
 use crate::figure::figure;
-use crate::figure_svg::picture;
+use crate::figure_svg::{over as drawn_over, picture};
 use crate::plotly;
 use crate::ui::browser_only::BrowserOnly;
-use crate::ui::format;
-use crate::ui::html::{Html, heads, html, table};
+use crate::ui::html::{Html, html};
 use follow::{follow_size, follow_theme};
+use table::ChartTable;
+pub use table::numbers;
 
 /// What a dragged SLO line does.
 #[derive(Clone, Copy)]
@@ -27,7 +29,12 @@ pub struct Drag {
     pub begin: Callback<()>,
     /// The line is now here, on the vertical axis.
     pub to: Callback<f64>,
+    /// Whether a pointer holds the line.
+    pub held: RwSignal<bool>,
 }
+
+/// What a person zoomed into: the ends of both axes, horizontal and vertical.
+type Zoom = RwSignal<Option<[(f64, f64); 2]>>;
 
 /// A chart.
 #[component]
@@ -35,6 +42,9 @@ pub fn ChartView(
     /// What it shows.
     #[prop(into)]
     chart: Signal<Chart>,
+    /// What lies over the curves, where that changes more often than the rest; else the chart's own.
+    #[prop(optional_no_strip)]
+    over: Option<Memo<Over>>,
     /// Drawn by plotly once the browser is awake; else it stays a picture.
     #[prop(optional)]
     live: bool,
@@ -47,30 +57,37 @@ pub fn ChartView(
 ) -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
     let drawn = RwSignal::new(false);
-    let zoom = RwSignal::new(None::<(f64, f64)>);
+    let zoom: Zoom = RwSignal::new(None);
     if live {
-        draw_with_plotly(chart, node, drawn, zoom, open);
+        let held = drag.map(|drag| drag.held);
+        draw_with_plotly(chart, node, drawn, zoom, held, open);
     }
-    let axis = memo(move || {
-        let axis = chart.with(|chart| chart.y.clone());
+    let over = over.unwrap_or_else(|| memo(move || chart.with(|chart| chart.over.clone())));
+    let axes = memo(move || {
+        let [x, y] = chart.with(|chart| [chart.x.clone(), chart.y.clone()]);
         match zoom.get() {
-            Some((lo, hi)) => axis.zoomed(lo, hi),
-            None => axis,
+            Some([across, up]) => [x.zoomed(across.0, across.1), y.zoomed(up.0, up.1)],
+            None => [x, y],
         }
     });
+    let axis = memo(move || axes.with(|[_, y]| y.clone()));
+    let lines = move || over.with(|over| axes.with(|[x, y]| drawn_over(over, x, y, live)));
     // Behind the live chart the picture only keeps the place.
     let still = move || {
         if drawn.get() {
-            chart.with_untracked(picture)
+            chart.with_untracked(|chart| picture(chart, live))
         } else {
-            chart.with(picture)
+            chart.with(|chart| picture(chart, live))
         }
     };
     view! {
         <div class="plot" class:awake=move || drawn.get()>
             <div class="picture" inner_html=still></div>
             <div class="canvas" node_ref=node></div>
-            <div class="overlay">{shared(move || limit_label(chart, axis, drag))}</div>
+            <div class="overlay">
+                <div class="over" inner_html=lines></div>
+                {shared(move || limit_label(over, axis, drag))}
+            </div>
         </div>
         <Notes chart />
         <ChartTable chart />
@@ -79,21 +96,16 @@ pub fn ChartView(
 }
 
 /// The SLO line's value at its end: a handle where it can be dragged.
-fn limit_label(chart: Signal<Chart>, axis: Memo<Axis>, drag: Option<Drag>) -> AnyView {
-    let has_limit = memo(move || chart.with(|chart| chart.limit.is_some()));
+fn limit_label(over: Memo<Over>, axis: Memo<Axis>, drag: Option<Drag>) -> AnyView {
+    let has_limit = memo(move || over.with(|over| over.limit.is_some()));
     if !has_limit.get() {
         return ().erased();
     }
     let value =
-        memo(move || chart.with(|chart| chart.limit.as_ref().map_or(0.0, |limit| limit.value)));
+        memo(move || over.with(|over| over.limit.as_ref().map_or(0.0, |limit| limit.value)));
     let text = memo(move || {
-        chart.with(|chart| {
-            chart
-                .limit
-                .as_ref()
-                .map(|limit| limit.text.clone())
-                .unwrap_or_default()
-        })
+        let text = |over: &Over| over.limit.as_ref().map(|limit| limit.text.clone());
+        over.with(text).unwrap_or_default()
     });
     let place = move || {
         format!(
@@ -126,7 +138,7 @@ fn Handle(
     place: Signal<String>,
     outside: Signal<bool>,
 ) -> impl IntoView {
-    let held = RwSignal::new(false);
+    let held = drag.held;
     let node = NodeRef::<html::Div>::new();
     let down = move |event: ev::PointerEvent| {
         event.prevent_default();
@@ -224,12 +236,14 @@ fn draw_with_plotly(
     chart: Signal<Chart>,
     node: NodeRef<html::Div>,
     drawn: RwSignal<bool>,
-    zoom: RwSignal<Option<(f64, f64)>>,
+    zoom: Zoom,
+    held: Option<RwSignal<bool>>,
     open: Option<Callback<String>>,
 ) {
     let theme = RwSignal::new(0_u32);
     let ready = RwSignal::new(false);
     let waiting = StoredValue::new(false);
+    let last = StoredValue::new(String::new());
     let listeners = BrowserOnly::new(Vec::<plotly::Listener>::new);
     follow_theme(theme);
     effect(move || {
@@ -244,7 +258,9 @@ fn draw_with_plotly(
     effect(move || {
         theme.track();
         chart.track();
-        if !ready.get() || waiting.get_value() {
+        // What a dragged line changes in the curves (their words under the pointer) can wait until it is let go.
+        let held = held.is_some_and(|held| held.get()) && drawn.get_untracked();
+        if held || !ready.get() || waiting.get_value() {
             return;
         }
         waiting.set_value(true);
@@ -256,13 +272,20 @@ fn draw_with_plotly(
                 return;
             };
             let figure = chart.with_untracked(|chart| figure(chart, &plotly::palette()));
+            if last.with_value(|last| *last == figure) {
+                return;
+            }
             spawn_local(async move {
                 if plotly::react(&element, &figure).await.is_err() {
                     return;
                 }
+                last.try_set_value(figure);
                 if drawn.try_get_untracked() == Some(false) {
                     drawn.set(true);
                     listeners.set(listen(&element, chart, zoom, open));
+                }
+                if zoom.try_get_untracked().flatten().is_some() {
+                    zoom.set(zoomed(&element, chart));
                 }
             });
         });
@@ -280,22 +303,12 @@ fn draw_with_plotly(
 fn listen(
     element: &web_sys::HtmlElement,
     chart: Signal<Chart>,
-    zoom: RwSignal<Option<(f64, f64)>>,
+    zoom: Zoom,
     open: Option<Callback<String>>,
 ) -> Vec<plotly::Listener> {
     let drawn = element.clone();
     let zoomed = plotly::on(element, "plotly_relayout", move |_| {
-        let log = chart
-            .try_with_untracked(|chart| chart.y.log)
-            .unwrap_or_default();
-        let range = plotly::shown_range(&drawn).map(|(lo, hi)| {
-            if log {
-                (10f64.powf(lo), 10f64.powf(hi))
-            } else {
-                (lo, hi)
-            }
-        });
-        zoom.try_set(range);
+        zoom.try_set(zoomed(&drawn, chart));
     });
     let clicked = open.map(|open| {
         plotly::on(element, "plotly_click", move |event| {
@@ -309,6 +322,17 @@ fn listen(
         .flatten()
         .flatten()
         .collect()
+}
+
+/// The ends of both axes as they are drawn now.
+fn zoomed(element: &web_sys::HtmlElement, chart: Signal<Chart>) -> Option<[(f64, f64); 2]> {
+    let logs = chart.try_with_untracked(|chart| [chart.x.log, chart.y.log])?;
+    let range = |name, log| {
+        let (lo, hi) = plotly::shown_range(element, name)?;
+        let end = |end: f64| if log { 10f64.powf(end) } else { end };
+        Some((end(lo), end(hi)))
+    };
+    Some([range("xaxis", logs[0])?, range("yaxis", logs[1])?])
 }
 
 /// What a reader must know to read the chart.
@@ -325,74 +349,6 @@ fn Notes(chart: Signal<Chart>) -> impl IntoView {
         })
     };
     view! { <ul class="chart-notes" inner_html=notes></ul> }.erased()
-}
-
-/// The chart as a table: for reading aloud, for copying. While it is closed nobody sees it change.
-#[component]
-fn ChartTable(chart: Signal<Chart>) -> impl IntoView {
-    let open = RwSignal::new(false);
-    let text = move || {
-        if open.get() {
-            chart.with(numbers)
-        } else {
-            chart.with_untracked(numbers)
-        }
-    };
-    let toggled = move |event| {
-        let details: web_sys::Element = event_target(&event);
-        open.set(details.has_attribute("open"));
-    };
-    view! {
-        <details class="chart-table" on:toggle=toggled>
-            <summary>"The numbers of this chart"</summary>
-            <div class="scroll-x" tabindex="0" inner_html=move || text().into_string()></div>
-        </details>
-    }
-    .erased()
-}
-
-/// The numbers of a chart as a table.
-pub fn numbers(chart: &Chart) -> Html {
-    let (x, y) = (format!("#{}", chart.x.title), format!("#{}", chart.y.title));
-    let heads = heads(["configuration", "level", &x, &y, "#95 % interval", "mark"]);
-    let rows = chart
-        .lines
-        .iter()
-        .flat_map(|line| line.marks.iter().map(|mark| row(&line.name, mark)))
-        .collect();
-    table("", &chart.title, heads, rows)
-}
-
-fn row(name: &str, mark: &Mark) -> Html {
-    let at_value = mark.glyph().is_none();
-    let number = |value: f64| {
-        if at_value {
-            format::number(value)
-        } else {
-            "–".into()
-        }
-    };
-    let ends = match (mark.lo, mark.hi) {
-        (Some(lo), Some(hi)) if at_value => {
-            format!("{}–{}", format::number(lo), format::number(hi))
-        }
-        (Some(lo), None) if at_value => format!("at least {}", format::number(lo)),
-        _ => "–".into(),
-    };
-    let sign = mark.glyph().unwrap_or(match mark.fill {
-        Fill::Solid => "●",
-        Fill::Half => "◐ suspect",
-        Fill::Hollow => "○ void",
-    });
-    html!(
-        r#"<tr><td>{}</td><td>{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td>{}</td></tr>"#,
-        name,
-        mark.level.to_string(),
-        number(mark.x),
-        number(mark.y),
-        ends,
-        sign
-    )
 }
 
 #[cfg(test)]

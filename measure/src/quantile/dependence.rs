@@ -32,9 +32,7 @@ impl Memory {
     pub fn of(series: &[f64]) -> Self {
         let centred = Centred::of(series);
         let variance = centred.covariance(0);
-        // What rounding leaves of a constant is no variance.
-        let scale = series.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let time = if 1e-24 * scale * scale < variance {
+        let time = if centred.varies(series, variance) {
             autoregressive_time(&centred, variance)
         } else {
             1.0
@@ -85,8 +83,8 @@ impl Memory {
 
 /// Means of neighbours.
 fn together(series: &[f64]) -> Vec<f64> {
-    let few = series.chunks_exact(TOGETHER);
-    few.map(|few| few.iter().sum::<f64>() / TOGETHER as f64)
+    let few = series.as_chunks::<TOGETHER>().0.iter();
+    few.map(|[a, b, c, d]| (a + b + c + d) / TOGETHER as f64)
         .collect()
 }
 
@@ -100,25 +98,52 @@ struct Centred(Vec<f64>);
 
 impl Centred {
     fn of(series: &[f64]) -> Self {
-        let mean = series.iter().sum::<f64>() / series.len() as f64;
+        let mean = sum(series) / series.len() as f64;
         Self(series.iter().map(|value| value - mean).collect())
+    }
+
+    /// Whether there is more than what rounding leaves of a constant.
+    fn varies(&self, series: &[f64], variance: f64) -> bool {
+        // No value is larger than the first and the farthest from the mean allow: most series need no walk.
+        let first = series.first().map_or(0.0, |first| first.abs());
+        let farthest = (variance * series.len() as f64).sqrt();
+        let is_beyond = |scale: f64| 1e-24 * scale * scale < variance;
+        is_beyond(2.0 * (first + 2.0 * farthest))
+            || is_beyond(series.iter().fold(0.0f64, |most, x| most.max(x.abs())))
     }
 
     /// Autocovariance at a lag, over the whole count.
     fn covariance(&self, lag: usize) -> f64 {
-        let (earlier, later) = (self.0.chunks_exact(4), self.0[lag..].chunks_exact(4));
-        let rest = later.remainder();
-        // Four sums side by side: one after another each would wait for the one before.
-        let mut sums = [0.0; 4];
-        for (earlier, later) in earlier.zip(later) {
-            for i in 0..4 {
-                sums[i] += earlier[i] * later[i];
-            }
+        let later = self.0.get(lag..).unwrap_or_default();
+        let earlier = &self.0[..later.len()];
+        let ((few, rest), (few_later, rest_later)) =
+            (earlier.as_chunks::<LANES>(), later.as_chunks::<LANES>());
+        let mut sums = [0.0; LANES];
+        for ([a, b, c, d], [e, f, g, h]) in few.iter().zip(few_later) {
+            sums[0] += a * e;
+            sums[1] += b * f;
+            sums[2] += c * g;
+            sums[3] += d * h;
         }
-        let from = self.0.len() - lag - rest.len();
-        let rest: f64 = rest.iter().zip(&self.0[from..]).map(|(x, y)| x * y).sum();
+        let rest: f64 = rest.iter().zip(rest_later).map(|(x, y)| x * y).sum();
         (sums.iter().sum::<f64>() + rest) / self.0.len() as f64
     }
+}
+
+/// Sums side by side: one after another each would wait for the one before.
+pub(super) const LANES: usize = 4;
+
+/// The sum of many values.
+fn sum(values: &[f64]) -> f64 {
+    let (few, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for [a, b, c, d] in few {
+        sums[0] += a;
+        sums[1] += b;
+        sums[2] += c;
+        sums[3] += d;
+    }
+    sums.iter().sum::<f64>() + rest.iter().sum::<f64>()
 }
 
 /// Durbin's recursion over orders; the time of the order with the least BIC.
@@ -129,9 +154,12 @@ fn autoregressive_time(series: &Centred, variance: f64) -> f64 {
     let mut innovations = variance;
     let mut best = (n * innovations.ln(), 0, 0.0, innovations);
     for order in 1..=ORDER.min(series.0.len() / 10) {
+        if best.1 + PATIENCE < order {
+            break;
+        }
         covariances.push(series.covariance(order));
         innovations *= step(&mut coefficients, &covariances, innovations);
-        if innovations <= 1e-12 * variance || best.1 + PATIENCE < order {
+        if innovations <= 1e-12 * variance {
             break;
         }
         let criterion = n * innovations.ln() + n.ln() * order as f64;

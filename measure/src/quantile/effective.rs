@@ -50,6 +50,16 @@ impl Indicator {
         self.ones
     }
 
+    /// The answers as bits, the first of each word the lowest.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Where the answer is yes.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
+        (0..self.len).filter(|at| self.get(*at) == 1)
+    }
+
     fn get(&self, index: usize) -> usize {
         (self.words[index / 64] >> (index % 64) & 1) as usize
     }

@@ -1,6 +1,6 @@
 //! How long bad stretches last, seen from how close every request came to its threshold.
 
-use super::dependence::Memory;
+use super::dependence::{LANES, Memory};
 
 /// Margins are counted in so many classes between 0 and 1, so that no sorting is needed.
 const CLASSES: usize = 256;
@@ -24,7 +24,8 @@ pub fn worst_time(margins: &[f64], bad: usize) -> f64 {
     }
     let above = (TIMES * bad as f64 / count).max(LEAST);
     let base = base(margins, (above * count) as usize);
-    let excesses: Vec<f64> = margins.iter().map(|margin| margin.max(base)).collect();
+    let over = |margin: &f64| if *margin < base { base } else { *margin };
+    let excesses: Vec<f64> = margins.iter().map(over).collect();
     let time = Memory::of_noisy(&excesses, &FARTHER).time;
     if 0 < bad {
         return time;
@@ -37,22 +38,41 @@ pub fn worst_time(margins: &[f64], bad: usize) -> f64 {
 /// as fast as that latency grows wherever the tail has a mean (x times the share beyond x falls to nothing), so that requests
 /// none of which used more than a third of the bound say of the bound what three times as many would that just reached it.
 fn reach(margins: &[f64]) -> f64 {
-    let most = margins
-        .iter()
-        .fold(0.0, |most: f64, margin| most.max(*margin));
+    let mut most = [0.0; LANES];
+    // Side by side: one after another each comparison would wait for the one before.
+    let larger = |most: &mut f64, margin: &f64| {
+        if *most < *margin {
+            *most = *margin;
+        }
+    };
+    let (few, rest) = margins.as_chunks::<LANES>();
+    for [a, b, c, d] in few {
+        larger(&mut most[0], a);
+        larger(&mut most[1], b);
+        larger(&mut most[2], c);
+        larger(&mut most[3], d);
+    }
+    rest.iter().for_each(|margin| larger(&mut most[0], margin));
+    let most = most.into_iter().fold(0.0, f64::max);
     (most / (1.0 - most)).min(1.0)
 }
 
 /// The highest beginning of a class that at least so many margins reach.
 fn base(margins: &[f64], above: usize) -> f64 {
-    let mut counts = [0usize; CLASSES];
-    for margin in margins {
-        let class = (margin * CLASSES as f64) as usize;
-        counts[class.min(CLASSES - 1)] += 1;
+    // Counted by turns in two rows: neighbours are often alike, and adding to the same count waits for the one before.
+    let mut counts = [[0_u32; 2]; CLASSES];
+    let class = |margin: f64| ((margin * CLASSES as f64) as u32 as usize).min(CLASSES - 1);
+    let (pairs, rest) = margins.as_chunks::<2>();
+    for [one, other] in pairs {
+        counts[class(*one)][0] += 1;
+        counts[class(*other)][1] += 1;
+    }
+    for margin in rest {
+        counts[class(*margin)][0] += 1;
     }
     let mut reached = 0;
-    let class = counts.iter().rposition(|count| {
-        reached += count;
+    let class = counts.iter().rposition(|[one, other]| {
+        reached += (one + other) as usize;
         above <= reached
     });
     class.unwrap_or(0) as f64 / CLASSES as f64

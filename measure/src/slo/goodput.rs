@@ -1,11 +1,12 @@
 //! How sure a point's goodput is.
 
-use crate::quantile::{PerSecond, Times, relative_swing};
+use crate::quantile::{PerSecond, Proportion, Times, relative_swing};
 use crate::score::Score;
 use crate::summary::Summary;
 
-use super::judge::{Tally, in_order_of_arrival};
-use super::{Good, Slo, judge};
+use super::judge::in_order_of_arrival;
+use super::ready::Ready;
+use super::{Judge, Slo};
 
 /// How much of the lesser of two swings counts beside the greater.
 const LESSER: f64 = 0.3;
@@ -25,12 +26,15 @@ pub struct Goodput {
 /// last, which the interval of attainment knows. The wider of the two counts, and three tenths of the other beside it: where bad stretches
 /// come with short gaps they are partly the same.
 pub fn goodput(scores: &[Score], summary: &Summary, slo: &Slo) -> Goodput {
-    let judged = judge(scores, summary, slo);
     in_order_of_arrival(scores, |scores| {
+        let ready = Ready::of(scores);
+        let judged = Judge::new(slo).judge(&ready, summary);
+        let good: Vec<bool> = ready.tally(slo).each().collect();
         let of = |value: Option<f64>, amount: fn(&Score) -> f64| {
-            swing(scores, slo, amount)
-                .zip(value)
-                .map(|((below, above), value)| PerSecond::within(value, below, above))
+            let brought = |(score, good): (&Score, &bool)| if *good { amount(score) } else { 0.0 };
+            let amounts: Vec<f64> = scores.iter().zip(&good).map(brought).collect();
+            let (below, above) = swing(scores, &amounts, judged.attainment?)?;
+            Some(PerSecond::within(value?, below, above))
         };
         Goodput {
             requests: of(judged.good_requests_per_s, |_| 1.0),
@@ -41,19 +45,13 @@ pub fn goodput(scores: &[Score], summary: &Summary, slo: &Slo) -> Goodput {
     })
 }
 
-/// How far below and above, as parts of the value. `scores` in order of arrival.
-fn swing(scores: &[Score], slo: &Slo, amount: fn(&Score) -> f64) -> Option<(f64, f64)> {
-    let brought = |score: &Score| match slo.judge_request(score) {
-        Good::Yes => amount(score),
-        _ => 0.0,
-    };
-    let amounts: Vec<f64> = scores.iter().map(brought).collect();
+/// How far below and above, as parts of the value, from what each request brought. In order of arrival.
+fn swing(scores: &[Score], amounts: &[f64], share: Proportion) -> Option<(f64, f64)> {
     let times = Times::of(scores.iter().map(|score| {
         let end = score.sent.zip(score.e2e).map(|(sent, e2e)| sent + e2e);
         (score.scheduled, end)
     }));
-    let swing = relative_swing(&amounts, &times)?;
-    let share = Tally::of(scores, slo).attainment()?;
+    let swing = relative_swing(amounts, &times)?;
     let part = |distance: f64| {
         let part = distance / share.value;
         part.max(swing).hypot(LESSER * part.min(swing))

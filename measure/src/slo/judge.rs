@@ -1,11 +1,12 @@
 //! Was it kept: request by request (attainment), and percentile by percentile.
 
 use crate::order::by_number;
-use crate::quantile::{Distribution, Estimate, Indicator, Proportion, Sample, worst_time};
+use crate::quantile::{Distribution, Estimate, Proportion};
 use crate::score::Score;
 use crate::summary::Summary;
 use crate::units::Nanos;
 
+use super::ready::{Ready, Tally};
 use super::text::error_rate;
 use super::{Bound, BoundVerdict, Good, Judgement, Keeps, Metric, Slo};
 
@@ -23,7 +24,7 @@ pub fn value(score: &Score, metric: Metric) -> Option<Nanos> {
 }
 
 /// A request with one token has no pace that could be bound.
-fn exempt(score: &Score, metric: Metric) -> bool {
+pub(super) fn exempt(score: &Score, metric: Metric) -> bool {
     score.n == Some(1) && matches!(metric, Metric::Tpot | Metric::Itl | Metric::Stall)
 }
 
@@ -43,61 +44,86 @@ impl Slo {
         }
         good
     }
-
-    /// How far a request is from what it was promised, at its worst bound: the latency over itself and the threshold. A
-    /// half at the threshold, 1 for a failure, 0 without a bound that applies. `inverse` has one over each threshold.
-    fn margin(&self, score: &Score, inverse: &[f64]) -> f64 {
-        if !score.is_ok() {
-            return 1.0;
-        }
-        let (mut most, mut margin) = (0.0, (0.0, 1.0));
-        for (bound, inverse) in self.bounds.iter().zip(inverse) {
-            let latency = value(score, bound.metric).map_or(0.0, |value| value.0 as f64);
-            // Divided once a request, not once a bound: a dragged line looks at hundreds of thousands.
-            if most < latency * inverse {
-                (most, margin) = (latency * inverse, (latency, bound.at_most.0 as f64));
-            }
-        }
-        margin.0 / (margin.0 + margin.1)
-    }
-
-    fn margins(&self, scores: &[Score]) -> Vec<f64> {
-        let inverse: Vec<f64> = self
-            .bounds
-            .iter()
-            .map(|bound| 1.0 / (bound.at_most.0 as f64).max(f64::MIN_POSITIVE))
-            .collect();
-        let margin = |score| self.margin(score, &inverse);
-        scores.iter().map(margin).collect()
-    }
 }
 
 /// A point under an SLO. `summary` gives D and the pooled ITL, which scores do not hold.
 pub fn judge(scores: &[Score], summary: &Summary, slo: &Slo) -> Judgement {
-    in_order_of_arrival(scores, |scores| {
-        let tally = Tally::of(scores, slo);
-        let attainment = tally.attainment();
-        let bounds = bounds(scores, &tally, summary, slo);
+    Judge::new(slo).judge(&Ready::of(scores), summary)
+}
+
+/// An SLO that many points are judged under.
+#[derive(Clone, Debug)]
+pub struct Judge<'a> {
+    slo: &'a Slo,
+    /// Each bound as text, then the error rate.
+    texts: Vec<String>,
+}
+
+impl<'a> Judge<'a> {
+    /// Judges under this SLO.
+    pub fn new(slo: &'a Slo) -> Self {
+        let bounds = slo.bounds.iter().map(Bound::to_string);
+        Self {
+            slo,
+            texts: bounds.chain(slo.error_rate.map(error_rate)).collect(),
+        }
+    }
+
+    /// A point. `summary` gives D and the pooled ITL, which its requests do not hold.
+    pub fn judge(&self, ready: &Ready, summary: &Summary) -> Judgement {
+        let tally = ready.tally(self.slo);
+        let good = tally.good();
+        let attainment = tally.share(good);
+        let bounds = self.bounds(ready, summary);
         let seconds = Some(summary.duration.as_secs_f64()).filter(|seconds| 0.0 < *seconds);
-        let good = tally.good.ones() as u32;
         Judgement {
-            scheduled: scores.len() as u32,
-            good,
+            scheduled: ready.count() as u32,
+            good: good as u32,
             undetermined: tally.undetermined,
             attainment,
-            target: slo.attainment,
-            by_attainment: tally.keeps(slo.attainment),
+            target: self.slo.attainment,
+            by_attainment: keeps(&tally, attainment, self.slo.attainment),
             by_percentile: bounds
                 .iter()
                 .map(|bound| bound.keeps)
                 .fold(Keeps::Surely, Keeps::and),
             bounds,
-            good_requests_per_s: seconds.map(|seconds| f64::from(good) / seconds),
-            good_tokens_per_s: seconds
-                .filter(|_| tally.tokens_known)
-                .map(|seconds| tally.tokens as f64 / seconds),
+            good_requests_per_s: seconds.map(|seconds| good as f64 / seconds),
+            good_tokens_per_s: seconds.and_then(|seconds| Some(tally.tokens? as f64 / seconds)),
         }
-    })
+    }
+
+    fn bounds(&self, ready: &Ready, summary: &Summary) -> Vec<BoundVerdict> {
+        let bounds = self.slo.bounds.iter();
+        let latencies = bounds.map(|bound| judge_bound(ready, summary, bound, self.slo.attainment));
+        let failures = self.slo.error_rate.map(|most| {
+            let keeps = |share| at_most(share, most);
+            (None, ready.failed_share().map_or(Keeps::CannotTell, keeps))
+        });
+        latencies
+            .chain(failures)
+            .zip(&self.texts)
+            .map(|((observed, keeps), bound)| BoundVerdict {
+                bound: bound.clone(),
+                observed,
+                keeps,
+            })
+            .collect()
+    }
+}
+
+/// Whether the target is kept. Requests of which nobody can tell whether they were good count as not good in the share, and
+/// yet prove nothing: the promise is broken only where it is with all of them good as well.
+fn keeps(tally: &Tally, attainment: Option<Proportion>, target: f64) -> Keeps {
+    let of = |share: Option<Proportion>| share.map_or(Keeps::CannotTell, |it| at_least(it, target));
+    let least = of(attainment);
+    if tally.undetermined == 0 || matches!(least, Keeps::Surely | Keeps::Probably) {
+        return least;
+    }
+    match of(tally.share(tally.good() + tally.undetermined as usize)) {
+        most @ (Keeps::SurelyNot | Keeps::ProbablyNot) => most,
+        _ => Keeps::CannotTell,
+    }
 }
 
 /// Hands scores over in order of arrival, copied only where they are not in that order already.
@@ -111,97 +137,10 @@ pub(super) fn in_order_of_arrival<T>(scores: &[Score], with: impl FnOnce(&[Score
     with(&sorted)
 }
 
-/// Requests counted one by one.
-pub(super) struct Tally {
-    pub good: Indicator,
-    /// How close each came to its worst threshold. What was good says too little about memory: where all are, nothing.
-    margins: Vec<f64>,
-    failed: Indicator,
-    undetermined: u32,
-    tokens: u64,
-    /// Whether some good request's tokens are known, or none was good.
-    tokens_known: bool,
-}
-
-impl Tally {
-    pub fn of(scores: &[Score], slo: &Slo) -> Self {
-        let (mut good, mut failed) = (Indicator::default(), Indicator::default());
-        let (mut undetermined, mut tokens, mut counted) = (0, 0, 0);
-        for score in scores {
-            let verdict = slo.judge_request(score);
-            good.push(verdict == Good::Yes);
-            failed.push(!score.is_ok());
-            undetermined += u32::from(verdict == Good::Undetermined);
-            if let (Good::Yes, Some(n)) = (verdict, score.n) {
-                tokens += u64::from(n);
-                counted += 1;
-            }
-        }
-        let tokens_known = 0 < counted || good.ones() == 0;
-        Self {
-            good,
-            margins: slo.margins(scores),
-            failed,
-            undetermined,
-            tokens,
-            tokens_known,
-        }
-    }
-
-    /// good / scheduled, with Wilson's interval on what the requests are worth.
-    pub fn attainment(&self) -> Option<Proportion> {
-        self.share(self.good.ones())
-    }
-
-    fn share(&self, good: usize) -> Option<Proportion> {
-        let count = self.good.len();
-        Proportion::dependent(good, count, worst_time(&self.margins, count - good))
-    }
-
-    /// Whether the target is kept. Requests of which nobody can tell whether they were good count as not good in the share, and
-    /// yet prove nothing: the promise is broken only where it is with all of them good as well.
-    fn keeps(&self, target: f64) -> Keeps {
-        let of = |good| {
-            self.share(good)
-                .map_or(Keeps::CannotTell, |it| at_least(it, target))
-        };
-        let least = of(self.good.ones());
-        if self.undetermined == 0 || matches!(least, Keeps::Surely | Keeps::Probably) {
-            return least;
-        }
-        match of(self.good.ones() + self.undetermined as usize) {
-            most @ (Keeps::SurelyNot | Keeps::ProbablyNot) => most,
-            _ => Keeps::CannotTell,
-        }
-    }
-}
-
-fn bounds(scores: &[Score], tally: &Tally, summary: &Summary, slo: &Slo) -> Vec<BoundVerdict> {
-    let mut verdicts: Vec<BoundVerdict> = slo
-        .bounds
-        .iter()
-        .map(|bound| {
-            let (observed, keeps) = judge_bound(scores, summary, bound, slo.attainment);
-            BoundVerdict {
-                bound: bound.to_string(),
-                observed,
-                keeps,
-            }
-        })
-        .collect();
-    verdicts.extend(slo.error_rate.map(|most| BoundVerdict {
-        bound: error_rate(most),
-        observed: None,
-        keeps:
-            Proportion::of(&tally.failed).map_or(Keeps::CannotTell, |share| at_most(share, most)),
-    }));
-    verdicts
-}
-
 /// One bound's percentile: from the summary where it holds that percentile, else from the scores. The pooled gaps are
 /// not in the scores, so other percentiles of ITL cannot be told.
 fn judge_bound(
-    scores: &[Score],
+    ready: &Ready,
     summary: &Summary,
     bound: &Bound,
     attainment: f64,
@@ -220,45 +159,16 @@ fn judge_bound(
     if bound.metric == Metric::Itl {
         return (None, Keeps::CannotTell);
     }
-    let sample = sample(scores, bound.metric);
-    match sample.estimate(p) {
-        Some((estimate, effective)) => {
-            let distribution = Distribution {
-                count: sample.len() as u32,
-                effective,
-                ..Distribution::default()
-            };
-            (
-                Some(estimate),
-                within(estimate, &distribution, p, bound.at_most),
-            )
-        }
-        None => (None, Keeps::CannotTell),
-    }
-}
-
-/// Values of a metric, and of those that a queue may hide in what the same requests waited, as the summary has them.
-fn sample(scores: &[Score], metric: Metric) -> Sample {
-    let has = || {
-        scores
-            .iter()
-            .filter_map(|it| Some((it, counted(it, metric)?)))
+    let Some((estimate, effective, count)) = ready.estimate(bound.metric, p) else {
+        return (None, Keeps::CannotTell);
     };
-    let values = Sample::new(has().map(|(_, value)| value).collect());
-    if !matches!(metric, Metric::Tpot | Metric::Stall | Metric::E2e) {
-        return values;
-    }
-    let waits = has().map(|(score, _)| counted(score, Metric::Ttft).unwrap_or(0.0));
-    values.beside(Sample::new(waits.collect()))
-}
-
-/// What a request counts for in a percentile: its value, or infinity when it failed.
-fn counted(score: &Score, metric: Metric) -> Option<f64> {
-    if score.is_ok() {
-        value(score, metric).map(|value| value.0 as f64)
-    } else {
-        Some(f64::INFINITY)
-    }
+    let distribution = Distribution {
+        count: count as u32,
+        effective,
+        ..Distribution::default()
+    };
+    let keeps = within(estimate, &distribution, p, bound.at_most);
+    (Some(estimate), keeps)
 }
 
 /// An estimate against a threshold.

@@ -7,9 +7,11 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use measure::evidence::Evidence;
 use measure::rules::Table;
+use serde::Deserialize;
+use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::body::Path;
+use super::body::{Path, Query};
 use super::schema;
 use crate::auth::Who;
 use crate::error::{ApiResult, Problem};
@@ -34,6 +36,29 @@ pub async fn scores(
         scores,
     )
         .into_response())
+}
+
+/// Behind which point.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct After {
+    /// The last point of the answer before; from the first point where it is left out.
+    pub after: Option<Uuid>,
+}
+
+/// Latencies of each request of a study's points, as many points as fit an answer: for each its id (16 bytes, big-endian), the
+/// length of its block (u32, little-endian) and the block, as of one point. An empty body says that there are no more.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/scores", operation_id = "get_study_scores", tag = "points", params(("id" = Uuid, Path), After),
+    responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)))]
+pub async fn study_scores(
+    State(edge): State<Edge>,
+    Who(_): Who,
+    Path(id): Path<Uuid>,
+    Query(After { after }): Query<After>,
+) -> ApiResult<Response> {
+    let scores = edge.studio.study_scores(id, after).await?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], scores).into_response())
 }
 
 /// Every record of the point, one row a request.

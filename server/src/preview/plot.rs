@@ -1,7 +1,7 @@
 //! One chart in pixels: grid, promise, bands, lines, ceilings, marks.
 
 use app::chart::{CeilingMark, Chart, Fill, Line, Mark, Place};
-use app::figure::ceiling_heights;
+use app::figure_svg::ceiling_heights;
 use app::sheet::{Panel, Whisker};
 
 use super::canvas::{At, Canvas, Colour, Font};
@@ -31,16 +31,18 @@ pub(super) fn panel(canvas: &mut Canvas, panel: &Panel, area: Area) {
         INK,
     );
     plot.promise(canvas);
-    for (index, line) in chart.lines.iter().enumerate() {
-        let colour = if *grey == Some(line.colour) {
+    let colour = |index: usize| {
+        if *grey == Some(index) {
             GREY
         } else {
-            colour_of(line.colour)
-        };
-        plot.line(canvas, line, colour);
-        if let Some(ceiling) = &line.ceiling {
-            plot.ceiling(canvas, index, ceiling, colour);
+            colour_of(index)
         }
+    };
+    for line in &chart.lines {
+        plot.line(canvas, line, colour(line.colour));
+    }
+    for (index, ceiling) in chart.over.ceilings.iter().enumerate() {
+        plot.ceiling(canvas, index, ceiling, colour(ceiling.colour));
     }
     for pair in trail.windows(2) {
         let ends = [pair[0], pair[1]].map(|(x, y)| plot.at(x, y));
@@ -111,7 +113,7 @@ impl Plot<'_> {
 
     fn promise(&self, canvas: &mut Canvas) {
         let [left, top, wide, high] = self.area;
-        let Some(limit) = &self.chart.limit else {
+        let Some(limit) = &self.chart.over.limit else {
             return;
         };
         let y = self.y(limit.value).clamp(top, top + high);
@@ -129,8 +131,9 @@ impl Plot<'_> {
 
     fn line(&self, canvas: &mut Canvas, line: &Line, colour: Colour) {
         let seen = |mark: &&Mark| (-0.001..=1.001).contains(&self.chart.x.fraction(mark.x));
-        let joined: Vec<&Mark> = line.joined().filter(seen).collect();
-        for pair in joined.windows(2) {
+        let mut knots = line.knots();
+        knots.retain(|knot| (-0.001..=1.001).contains(&self.chart.x.fraction(knot.x)));
+        for pair in knots.windows(2) {
             canvas.line(
                 self.at(pair[0].x, pair[0].y),
                 self.at(pair[1].x, pair[1].y),

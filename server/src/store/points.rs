@@ -271,6 +271,21 @@ impl Store {
             .await?))
     }
 
+    /// The scores of the first of a study's measured points, or of the first behind another, encoded, with the point's id.
+    pub async fn scores_after(
+        &self,
+        study: Uuid,
+        after: Option<Uuid>,
+    ) -> Result<Option<(Uuid, Vec<u8>)>, StoreError> {
+        const SQL: &str = "SELECT p.id, d.scores FROM points p JOIN point_data d ON d.point = p.id WHERE p.study = $1 \
+            AND p.ordinal > COALESCE((SELECT ordinal FROM points WHERE id = $2 AND study = $1), -1) ORDER BY p.ordinal LIMIT 1";
+        Ok(reading!(self, |pool| sqlx::query_as(SQL)
+            .bind(study)
+            .bind(after.unwrap_or_default())
+            .fetch_optional(pool)
+            .await?))
+    }
+
     /// The study that a point belongs to.
     pub async fn study_of(&self, point: Uuid) -> Result<Option<Uuid>, StoreError> {
         const SQL: &str = "SELECT study FROM points WHERE id = $1";

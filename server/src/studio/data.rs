@@ -2,9 +2,13 @@
 
 use app::studio::StudioError;
 use measure::evidence::Evidence;
+use measure::score::push_frame;
 use uuid::Uuid;
 
 use super::{LocalStudio, internal, missing};
+
+/// Scores of many points are answered in bodies of so many bytes.
+const MOST_SCORES: usize = 4 << 20;
 
 impl LocalStudio {
     /// A point's scores: the versioned block of columns that browsers read.
@@ -13,6 +17,29 @@ impl LocalStudio {
         found
             .map(|(_, scores)| scores)
             .ok_or_else(|| missing("finished point"))
+    }
+
+    /// The scores of a study's points, those behind one of them where it is named: as many as fit [`MOST_SCORES`], one at
+    /// least, each behind its point's id and its length (`measure::score::frames`). Empty where there are no more.
+    pub async fn study_scores(
+        &self,
+        study: Uuid,
+        after: Option<Uuid>,
+    ) -> Result<Vec<u8>, StudioError> {
+        let (mut body, mut last) = (Vec::new(), after);
+        while let Some((point, scores)) = self
+            .store
+            .scores_after(study, last)
+            .await
+            .map_err(internal)?
+        {
+            if !body.is_empty() && MOST_SCORES < body.len() + scores.len() {
+                break;
+            }
+            push_frame(&mut body, point.as_u128(), &scores);
+            last = Some(point);
+        }
+        Ok(body)
     }
 
     /// A point's records, as the Parquet file that is stored.

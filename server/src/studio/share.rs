@@ -9,7 +9,7 @@ use app::scores::{Scores, finished, rejudge};
 use app::studio::{ShareRow, ShareScope, StudioError, StudyState, StudyView};
 use measure::knobs::{Fact, Facts};
 use measure::score;
-use measure::slo::Slo;
+use measure::slo::{Ready, Slo};
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -21,6 +21,9 @@ use super::bundles::shared_origin_words;
 use super::views::Model;
 use super::{LocalStudio, conflict, internal, invalid, missing};
 use crate::store::now_ms;
+
+/// Why a link gives no scores.
+const FIGURES_ALONE: &str = "request: this link shows the figures of points alone";
 
 /// Links of one study at most, revoked ones included.
 const SHARES: usize = 200;
@@ -87,9 +90,7 @@ impl LocalStudio {
     pub async fn shared_scores(&self, token: &str, point: Uuid) -> Result<Vec<u8>, StudioError> {
         let (study, scope) = self.shared_study(token).await?;
         if scope == ShareScope::Aggregates {
-            return Err(missing(
-                "request: this link shows the figures of points alone",
-            ));
+            return Err(missing(FIGURES_ALONE));
         }
         match self.store.scores(point).await.map_err(internal)? {
             Some((owner, scores)) if owner == study => Ok(scores),
@@ -103,12 +104,25 @@ impl LocalStudio {
         for point in finished(&study) {
             if let Some((_, bytes)) = self.store.scores(point.id).await.map_err(internal)? {
                 let scores = score::decode(&bytes).map_err(internal)?;
-                known.insert(point.id, Arc::new(scores));
+                known.insert(point.id, Arc::new(Ready::of(&scores)));
             }
         }
         let slo = slo.clone();
         let judged = tokio::task::spawn_blocking(move || rejudge(&study, &known, &slo)).await;
         judged.map_err(internal)
+    }
+
+    /// The scores of a shared study's points, as of one's own.
+    pub async fn shared_study_scores(
+        &self,
+        token: &str,
+        after: Option<Uuid>,
+    ) -> Result<Vec<u8>, StudioError> {
+        let (study, scope) = self.shared_study(token).await?;
+        if scope == ShareScope::Aggregates {
+            return Err(missing(FIGURES_ALONE));
+        }
+        self.study_scores(study, after).await
     }
 
     async fn shared_study(&self, token: &str) -> Result<(Uuid, ShareScope), StudioError> {

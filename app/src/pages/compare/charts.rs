@@ -140,7 +140,7 @@ fn zoomed(page: &ComparePage) -> Option<Html> {
 fn plot(page: &ComparePage, panel: &Panel) -> Html {
     let heading = (!panel.title.is_empty()).then(|| html!("<h3>{}</h3>", panel.title));
     let x = &panel.chart.x;
-    let limit = panel.chart.limit.as_ref();
+    let limit = panel.chart.over.limit.as_ref();
     let limit = limit.map(|it| {
         html!(
             r#"<span class="limit" style="top:{}">{}</span>"#,

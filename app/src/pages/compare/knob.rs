@@ -7,7 +7,7 @@ use measure::units::Level;
 
 use super::{CompareState, listed, name_of, unit};
 use crate::axis::Axis;
-use crate::chart::{Chart, Fill, Line, Mark, Place};
+use crate::chart::{Chart, Fill, Line, Mark, Over, Place};
 use crate::sheet::{Panel, Whisker, record};
 use crate::studio::CompareView;
 use crate::ui::format;
@@ -85,7 +85,6 @@ pub fn panel(state: &CompareState, compared: &CompareView, knob: &Knob) -> Panel
             name: String::new(),
             colour,
             marks: mark.into_iter().collect(),
-            ceiling: None,
         });
     }
     let ends = whiskers.iter().map(|it| it.hi);
@@ -142,7 +141,7 @@ fn chart(knob: &Knob, mut lines: Vec<Line>, ends: Vec<f64>, unit: &str, dark: &[
         x: Axis::over(knob.name.clone(), values, log),
         y,
         lines,
-        limit: None,
+        over: Over::default(),
         notes,
     }
 }

@@ -7,7 +7,7 @@ use measure::slo::{Metric, Slo};
 
 use super::Page;
 use super::promise::{try_slo, with_bound};
-use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
+use crate::chart::{Axes, Chart, Over, Rules, Series, Upward, chart, over};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
 use crate::ui::chart::{ChartView, Drag};
@@ -34,18 +34,20 @@ pub fn series_of<'a>(study: &'a StudyView, hidden: &[u32]) -> Vec<Series<'a>> {
 
 /// The chart that a page leads with.
 pub fn main_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
-    let axes = Axes {
-        upward: Upward::Latency(state.metric, state.percentile),
-        across: state.across,
-        log: state.log,
-    };
-    let rules = Rules {
+    chart(&series_of(study, &state.hidden), rules(study, home, state)).zoomed(state.zoom)
+}
+
+fn rules<'a>(study: &'a StudyView, home: &'a Slo, state: &ViewState) -> Rules<'a> {
+    Rules {
         slo: &study.spec.slo,
         home,
-        axes,
+        axes: Axes {
+            upward: Upward::Latency(state.metric, state.percentile),
+            across: state.across,
+            log: state.log,
+        },
         unit: words::rate_unit(&study.spec),
-    };
-    chart(&series_of(study, &state.hidden), rules).zoomed(state.zoom)
+    }
 }
 
 /// Attainment or goodput over the offered rate.
@@ -75,14 +77,27 @@ pub fn Charts(page: Page) -> impl IntoView {
     let home = memo(move || page.known.with(|study| study.spec.slo.clone()));
     let main = memo(move || {
         home.with(|home| {
-            page.shown
+            page.rested
                 .with(|study| page.state.with(|state| main_chart(study, home, state)))
         })
+    });
+    // What a dragged line moves; the curves stay, and so do their axes.
+    let moved = memo(move || {
+        let of = |study: &StudyView, state: &ViewState| -> Over {
+            if state.zoom.is_some() {
+                // On a part of the axis, of what the whole axis has.
+                return home.with(|home| main_chart(study, home, state)).over;
+            }
+            let series = series_of(study, &state.hidden);
+            main.with(|chart| over(&series, rules(study, &study.spec.slo, state), &chart.x))
+        };
+        page.shown
+            .with(|study| page.state.with(|state| of(study, state)))
     });
     let small = move |upward: Upward| {
         memo(move || {
             let of = |study: &StudyView| page.state.with(|state| small_chart(study, state, upward));
-            page.shown.with(of)
+            page.rested.with(of)
         })
     };
     let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
@@ -106,7 +121,7 @@ pub fn Charts(page: Page) -> impl IntoView {
             <section class="card chart main-chart" aria-label="Latency against throughput">
                 <Menus page />
                 <Legend page />
-                <ChartView chart=main live=true drag=(!fixed).then(|| drag(page)) open />
+                <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open />
             </section>
             <div class="small-charts">
                 <section class="card chart small-chart" aria-labelledby="attainment-heading">
@@ -135,6 +150,7 @@ fn drag(page: Page) -> Drag {
                     .with_untracked(|slo| with_bound(slo, metric, millis)),
             );
         }),
+        held: RwSignal::new(false),
     }
 }
 
@@ -214,21 +230,14 @@ pub fn Legend(
     /// The page.
     page: Page,
 ) -> impl IntoView {
-    let rows = memo(move || {
-        page.shown.with(|study| {
-            let unit = words::rate_unit(&study.spec);
-            let ceiling = |found: Option<&measure::curve::Ceiling>| {
-                found.map_or("not yet judged".into(), |found| {
-                    words::with_unit(found, unit)
-                })
-            };
-            (0_u32..)
-                .zip(&study.configurations)
-                .map(|(index, one)| (index, one.spec.name.clone(), ceiling(one.ceiling.as_ref())))
-                .collect::<Vec<_>>()
+    let names = memo(move || {
+        page.known.with(|study| {
+            let configurations = study.configurations.iter();
+            let name = configurations.map(|one| one.spec.name.clone());
+            (0_u32..).zip(name).collect::<Vec<_>>()
         })
     });
-    let row = move |(index, name, ceiling): (u32, String, String)| {
+    let row = move |(index, name): (u32, String)| {
         let on = memo(move || page.state.with(|state| !state.hidden.contains(&index)));
         let turn = move |_| {
             page.state
@@ -237,6 +246,7 @@ pub fn Legend(
                     Err(place) => state.hidden.insert(place, index),
                 });
         };
+        let ceiling = memo(move || page.shown.with(|study| ceiling_of(study, index)));
         let series = series_colour(index as usize);
         view! {
             <li>
@@ -248,5 +258,14 @@ pub fn Legend(
             </li>
         }
     };
-    view! { <ul class="legend" aria-label="Configurations">{shared(move || rows.get().into_iter().map(row).collect_view().erased())}</ul> }.erased()
+    view! { <ul class="legend" aria-label="Configurations">{shared(move || names.get().into_iter().map(row).collect_view().erased())}</ul> }.erased()
+}
+
+/// A configuration's ceiling with its unit.
+fn ceiling_of(study: &StudyView, index: u32) -> String {
+    let found = study.configurations.get(index as usize);
+    found.and_then(|one| one.ceiling.as_ref()).map_or_else(
+        || "not yet judged".into(),
+        |found| words::with_unit(found, words::rate_unit(&study.spec)),
+    )
 }

@@ -1,13 +1,11 @@
 //! The points as a table: every percentile with its interval and its count on hover; cards on a phone.
 
-use std::time::Duration;
-
+use leptos::html;
 use leptos::prelude::*;
 use measure::certificate::Innocence;
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::Judgement;
 use measure::summary::{Capacity, Summary};
-use uuid::Uuid;
 
 use super::Page;
 use crate::figure_svg::series_colour;
@@ -19,18 +17,6 @@ use crate::ui::html::{Html, badge, heads, html, missing};
 use crate::ui::reactive::effect;
 use crate::words;
 
-/// How long nothing must change before rows are made anew.
-const MOMENT: Duration = Duration::from_millis(150);
-
-/// What a row is made of, and what tells whether it must be made anew.
-#[derive(Clone, PartialEq)]
-struct Row {
-    point: PointView,
-    study: Uuid,
-    configuration: String,
-    owner: bool,
-}
-
 /// The table.
 #[component]
 pub fn Points(page: Page) -> impl IntoView {
@@ -38,15 +24,9 @@ pub fn Points(page: Page) -> impl IntoView {
     let unit = page
         .known
         .with_untracked(|study| words::rate_unit(&study.spec));
-    let rows = settled(page, owner);
-    let row = |row: Row| {
-        let state = if row.point.state == PointState::Finished {
-            "finished"
-        } else {
-            "open"
-        };
-        view! { <tr data-state=state inner_html=cells(&row).into_string()></tr> }
-    };
+    let body = NodeRef::<html::Tbody>::new();
+    keep(page, body, owner);
+    let rows = page.rested.with_untracked(|study| rows(study, owner));
     view! {
         <section class="stack" aria-labelledby="points-heading">
             <h2 id="points-heading">"Points"</h2>
@@ -55,9 +35,7 @@ pub fn Points(page: Page) -> impl IntoView {
                     <thead>
                         <tr inner_html=head(unit, owner).into_string()></tr>
                     </thead>
-                    <tbody>
-                        <For each=move || rows.get() key=key children=row />
-                    </tbody>
+                    <tbody node_ref=body inner_html=rows.into_string()></tbody>
                 </table>
             </div>
             <p class="small muted">
@@ -68,51 +46,54 @@ pub fn Points(page: Page) -> impl IntoView {
     .erased()
 }
 
-/// The rows, made anew once nothing has changed for a moment: a line that is being dragged judges every point many times.
-fn settled(page: Page, owner: bool) -> RwSignal<Vec<Row>> {
-    let now = move || page.shown.with_untracked(|study| rows(study, owner));
-    let shown = RwSignal::new(now());
-    let change = StoredValue::new(0_u32);
+/// Draws the rows anew when a point went on; else they stay, and how many were good is written anew where that is another
+/// number now.
+fn keep(page: Page, body: NodeRef<html::Tbody>, owner: bool) {
+    let drawn = StoredValue::new((Vec::new(), Vec::new()));
     effect(move || {
-        page.shown.track();
-        change.update_value(|count| *count += 1);
-        let this = change.get_value();
-        let show = move || {
-            if change.try_get_value() == Some(this) {
-                shown.set(now());
+        let now = page.rested.with(|study| {
+            let points = study.points.iter();
+            let state = points.clone().map(|point| (point.id, point.state as u8));
+            let good = |point: &PointView| good(point.judgement.as_ref()).into_string();
+            (
+                state.collect::<Vec<_>>(),
+                points.map(good).collect::<Vec<_>>(),
+            )
+        });
+        let before = drawn.get_value();
+        // The first time they stand there already.
+        if !before.0.is_empty() && before.0 != now.0 {
+            if let Some(body) = body.get_untracked() {
+                let rows = page.rested.with_untracked(|study| rows(study, owner));
+                body.set_inner_html(&rows.into_string());
             }
-        };
-        set_timeout(show, MOMENT);
+        } else {
+            let cells = now.0.iter().zip(&now.1).zip(&before.1);
+            for (((id, _), text), _) in cells.filter(|((_, now), before)| now != before) {
+                if let Some(cell) = document().get_element_by_id(&format!("good-{id}")) {
+                    cell.set_inner_html(text);
+                }
+            }
+        }
+        drawn.set_value(now);
     });
-    shown
 }
 
-fn rows(study: &StudyView, owner: bool) -> Vec<Row> {
-    let name = |point: &PointView| {
-        study
-            .configurations
-            .get(point.configuration as usize)
-            .map(|found| found.spec.name.clone())
-    };
-    let row = |point: &PointView| Row {
-        point: point.clone(),
-        study: study.id,
-        configuration: name(point).unwrap_or_default(),
-        owner,
-    };
-    study.points.iter().map(row).collect()
+fn rows(study: &StudyView, owner: bool) -> Html {
+    let points = study.points.iter();
+    points.map(|point| row(study, point, owner)).collect()
 }
 
-/// A row is drawn anew when the point changed or is judged otherwise; else it stays.
-fn key(row: &Row) -> (Uuid, u8, Option<(u32, u32)>) {
-    let Row { point, .. } = row;
-    (
-        point.id,
-        point.state as u8,
-        point
-            .judgement
-            .as_ref()
-            .map(|judgement| (judgement.good, judgement.undetermined)),
+fn row(study: &StudyView, point: &PointView, owner: bool) -> Html {
+    let state = if point.state == PointState::Finished {
+        "finished"
+    } else {
+        "open"
+    };
+    html!(
+        r#"<tr data-state="{}">{}</tr>"#,
+        state,
+        cells(study, point, owner)
     )
 }
 
@@ -134,13 +115,9 @@ fn head(unit: &str, owner: bool) -> Html {
     )
 }
 
-fn cells(row: &Row) -> Html {
-    let Row {
-        point,
-        study,
-        configuration,
-        owner,
-    } = row;
+fn cells(study: &StudyView, point: &PointView, owner: bool) -> Html {
+    let configuration = study.configurations.get(point.configuration as usize);
+    let configuration = configuration.map_or("", |found| found.spec.name.as_str());
     let finished = point.state == PointState::Finished;
     let level = match point.repeat {
         0 => point.level.to_string(),
@@ -148,7 +125,7 @@ fn cells(row: &Row) -> Html {
     };
     let link = html!(
         r#"<a href="/studies/{}/points/{}" rel="external">{}</a>"#,
-        study.to_string(),
+        study.id.to_string(),
         point.id.to_string(),
         level
     );
@@ -160,7 +137,7 @@ fn cells(row: &Row) -> Html {
         r#"<th scope="row" data-label="configuration"><span class="row nowrap" style="--series:{}"><span class="key" aria-hidden="true"></span>{}</span></th><td class="num" data-label="rate">{}</td>{}{}"#,
         series_colour(point.configuration as usize),
         configuration,
-        if *owner && finished {
+        if owner && finished {
             link
         } else {
             html!("{}", level)
@@ -202,7 +179,11 @@ fn numbers(point: &PointView) -> Html {
         latencies("TTFT", &summary.ttft, above),
         latencies("TPOT", &summary.tpot, above),
         latencies("E2E", &summary.e2e, above),
-        good(point.judgement.as_ref()),
+        html!(
+            r#"<td class="num" data-label="good" id="good-{}">{}</td>"#,
+            point.id.to_string(),
+            good(point.judgement.as_ref())
+        ),
         failed(summary),
         client(point),
     )
@@ -251,10 +232,7 @@ fn good(judgement: Option<&Judgement>) -> Html {
     let share =
         judgement.and_then(|judgement| judgement.attainment.map(|share| (judgement, share)));
     let Some((judgement, share)) = share else {
-        return html!(
-            r#"<td class="num" data-label="good">{}</td>"#,
-            missing("Not judged under this SLO yet.")
-        );
+        return missing("Not judged under this SLO yet.");
     };
     let detail = format!(
         "{} of {} good, {} undetermined; 95 % interval {} to {}; {}",
@@ -266,7 +244,7 @@ fn good(judgement: Option<&Judgement>) -> Html {
         words::keeps(judgement.by_attainment),
     );
     html!(
-        r#"<td class="num" data-label="good"><span title="{}">{}</span></td>"#,
+        r#"<span title="{}">{}</span>"#,
         detail,
         format::percent(share.value)
     )
@@ -302,7 +280,7 @@ mod tests {
     use crate::fixture;
 
     fn row_of(study: &StudyView, index: usize, owner: bool) -> String {
-        cells(&rows(study, owner)[index]).into_string()
+        cells(study, &study.points[index], owner).into_string()
     }
 
     #[test]

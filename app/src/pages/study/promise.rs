@@ -25,10 +25,12 @@ pub enum ScoreSource {
 }
 
 impl ScoreSource {
-    fn url(&self, point: Uuid) -> String {
+    /// Of all points of a study, those behind one of them.
+    fn url(&self, study: Uuid, after: Option<Uuid>) -> String {
+        let after = after.map_or_else(String::new, |after| format!("?after={after}"));
         match self {
-            Self::Points => format!("/api/v1/points/{point}/scores"),
-            Self::Share(token) => format!("/s/{token}/points/{point}/scores"),
+            Self::Points => format!("/api/v1/studies/{study}/scores{after}"),
+            Self::Share(token) => format!("/s/{token}/scores{after}"),
         }
     }
 }
@@ -58,38 +60,51 @@ impl Tried {
         }
     }
 
-    /// Fetches the scores of each finished point, once.
+    /// Fetches the scores of each finished point: those of the first that is missing, and of all behind it.
     pub fn fetch(self) {
-        let missing: Vec<Uuid> = self.known.with_untracked(|study| {
-            self.asked.with_value(|asked| {
-                finished(study)
-                    .map(|point| point.id)
-                    .filter(|id| !asked.contains(id))
-                    .collect()
-            })
-        });
-        if missing.is_empty() {
+        let (study, points): (Uuid, Vec<Uuid>) = self
+            .known
+            .with_untracked(|study| (study.id, finished(study).map(|point| point.id).collect()));
+        let is_asked = |id: &Uuid| self.asked.with_value(|asked| asked.contains(id));
+        let Some(first) = points.iter().position(|id| !is_asked(id)) else {
             return;
-        }
-        self.asked.update_value(|asked| asked.extend(&missing));
+        };
+        let before = first.checked_sub(1).map(|place| points[place]);
+        self.asked.set_value(points.clone());
         spawn_local(async move {
-            for id in missing {
-                let url = self.source.with_value(|source| source.url(id));
-                match fetch(&url).await {
-                    Ok(scores) => drop(
-                        self.scores
-                            .try_update(|known| known.insert(id, scores.into())),
-                    ),
-                    Err(error) => {
-                        self.problem.try_set(Some(error));
-                        // The rest would fare no better; the next try begins here.
-                        self.asked.try_update_value(|asked| asked.clear());
-                        return;
-                    }
-                }
+            let read = self.read(study, before, points).await;
+            if read.is_err() {
+                // The next try begins here.
+                self.asked.try_update_value(Vec::clear);
             }
-            self.problem.try_set(None);
+            self.problem.try_set(read.err());
         });
+    }
+
+    /// Many points an answer, so that another SLO is judged as seldom.
+    async fn read(
+        self,
+        study: Uuid,
+        mut last: Option<Uuid>,
+        wanted: Vec<Uuid>,
+    ) -> Result<(), FetchError> {
+        loop {
+            let url = self.source.with_value(|source| source.url(study, last));
+            let some = fetch(&url).await?;
+            match some.last() {
+                Some((id, _)) => last = Some(*id),
+                None => break,
+            }
+            if self.scores.try_update(|known| known.extend(some)).is_none() {
+                return Ok(());
+            }
+        }
+        // Of some points there is a summary and nothing else.
+        let has_all = |known: &Scores| wanted.iter().all(|id| known.contains_key(id));
+        match self.scores.try_with_untracked(has_all) {
+            Some(false) => Err(FetchError::Status(404)),
+            _ => Ok(()),
+        }
     }
 }
 
