@@ -116,6 +116,14 @@ fn workload(workload: &Workload) -> Result<Vec<String>, &'static str> {
             }
             words
         }
+        Workload::ShareGptFile { .. } | Workload::PromptFile { .. } => of_file(workload)?,
+        Workload::Trace(trace) => recorded(trace),
+    })
+}
+
+/// Rows of a file.
+fn of_file(workload: &Workload) -> Result<Vec<String>, &'static str> {
+    Ok(match workload {
         Workload::ShareGptFile {
             file,
             max_turns,
@@ -149,7 +157,7 @@ fn workload(workload: &Workload) -> Result<Vec<String>, &'static str> {
             words.extend(again(*repeats));
             words
         }
-        Workload::Trace(trace) => recorded(trace),
+        _ => Vec::new(),
     })
 }
 

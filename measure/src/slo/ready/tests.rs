@@ -116,11 +116,17 @@ proptest! {
         let judged = judge(&scores, &nothing_measured(), &slo);
         for (bound, verdict) in slo.bounds.iter().zip(&judged.bounds) {
             let p = bound.percentile.unwrap_or((slo.attainment * 1e14).round() / 1e12);
-            let counted = sorted.iter().filter_map(|score| match value(score, bound.metric) {
+            let counted = |score: &Score, metric| match value(score, metric) {
                 _ if !score.is_ok() => Some(f64::INFINITY),
                 value => value.map(|value| value.0 as f64),
-            });
-            let expected = Sample::new(counted.collect()).estimate(p).map(|(estimate, _)| estimate);
+            };
+            let has = || sorted.iter().filter_map(|it| Some((it, counted(it, bound.metric)?)));
+            let mut sample = Sample::new(has().map(|(_, value)| value).collect());
+            if matches!(bound.metric, Metric::Tpot | Metric::Stall | Metric::E2e) {
+                let waits = has().map(|(score, _)| counted(score, Metric::Ttft).unwrap_or(0.0));
+                sample = sample.beside(Sample::new(waits.collect()));
+            }
+            let expected = sample.estimate(p).map(|(estimate, _)| estimate);
             let expected = expected.filter(|_| bound.metric != Metric::Itl);
             prop_assert_eq!(verdict.observed, expected);
         }
