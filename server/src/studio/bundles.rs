@@ -93,6 +93,14 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         points: count(manifest.points.len()),
         created_ms: study.created_ms,
         imported: true,
+        engines: vec![study.engine.clone()],
+        models: Vec::new(),
+        hardware: Vec::new(),
+        author: None,
+        void_points: 0,
+        confounded: false,
+        toy: false,
+        sketch: Default::default(),
     })
 }
 
