@@ -238,10 +238,28 @@ async fn refresh_or_log(store: &Store, study: Uuid) -> bool {
             None => Ok(false),
         }
     };
-    refreshed.await.unwrap_or_else(|cause| {
-        log(study, &cause);
-        false
-    })
+    match refreshed.await {
+        Ok(kept) => kept,
+        Err(cause) => {
+            log(study, &cause);
+            give_up(store, study).await.unwrap_or(false)
+        }
+    }
+}
+
+/// What this build cannot read is told once, and tried again when it changes or when the rules do.
+async fn give_up(store: &Store, study: Uuid) -> Result<bool, StoreError> {
+    let Some(stamp) = store.stamp(study).await? else {
+        return Ok(false);
+    };
+    let keep = KeepCard {
+        study,
+        stamp,
+        rules: RULES,
+        card: "null",
+        facets: &[],
+    };
+    store.keep_card(&keep).await
 }
 
 /// Keeps the card of a study as it stands in memory. Whoever has no card has one made when a list is asked for.
