@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::compare::is_confounded;
 use super::engines::engine_words;
-use super::views::Model;
+use super::views::{self, Model};
 use super::{LocalStudio, internal};
 use crate::store::{FacetValue, KeepCard, ListedStudy, Store, StoreError};
 
@@ -211,6 +211,29 @@ async fn row(store: &Store, study: ListedStudy) -> Result<Option<StudyRow>, Stor
     let Some(model) = model else { return Ok(None) };
     keep(store, &model).await?;
     Ok(Some(Card::of(&model).row(study)))
+}
+
+/// A study from elsewhere that is not opened: what is known of it without its points. `counts` are its points, finished and all.
+pub(super) fn row_without_points(model: &Model, counts: (u32, u32)) -> StudyRow {
+    let mut card = Card::of(model);
+    (card.points_finished, card.points) = counts;
+    for (shown, stored) in card.configurations.iter_mut().zip(&model.configurations) {
+        let told = stored.ceilings.as_deref();
+        shown.2 = told.and_then(|text| serde_json::from_str::<views::Ceilings>(text).ok()?.0);
+    }
+    let study = &model.study;
+    card.row(ListedStudy {
+        id: study.id,
+        name: study.spec.name.clone(),
+        state: study.state,
+        tags: study.tags.clone(),
+        simulated: study.simulated,
+        engine: study.engine.clone(),
+        created_ms: study.created_ms,
+        imported: true,
+        card: None,
+        card_by: None,
+    })
 }
 
 /// Works the cards of all studies out that lack them.

@@ -45,9 +45,13 @@ pub fn sketch(study: &StudyView) -> Sketch {
     };
     let chart = main_chart(study, &study.spec.slo, &state);
     let lines = chart.lines.iter().map(|it| line(&chart, it));
+    let lines: Vec<SketchLine> = lines.filter(|it| !it.points.is_empty()).collect();
+    if lines.is_empty() {
+        return Sketch::default();
+    }
     let limit = chart.limit.as_ref();
     Sketch {
-        lines: lines.filter(|it| !it.points.is_empty()).collect(),
+        lines,
         limit: limit.map(|it| down(&chart.y, it.value)),
         title: chart.title,
     }
