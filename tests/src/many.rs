@@ -64,7 +64,9 @@ pub async fn store_many(place: &Place, count: u32) -> anyhow::Result<Uuid> {
     store.close().await;
     // Whoever lists a study makes its card, which is copied with it.
     let studio = place.studio().await?;
-    studio.studies(&Actor::Owner, StudyFilter::default()).await?;
+    studio
+        .studies(&Actor::Owner, StudyFilter::default())
+        .await?;
     studio.shutdown().await;
     let statements = statements(database, first, count.saturating_sub(1));
     match database {

@@ -135,5 +135,5 @@ document.addEventListener("drop", event => {
 
 ages(document);
 show();
-addEventListener("pageshow", show);
+addEventListener("pageshow", () => { filters?.reset(); show(); });
 "##;
