@@ -35,8 +35,7 @@ use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
-    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit,
-    StudyView,
+    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.

@@ -12,13 +12,17 @@ use crate::databases::Place;
 use crate::large::{Size, store_large};
 
 /// How the rows of a study are copied: the columns of each table, and what a copy has in place of its own.
-const STUDY: &str = "INSERT INTO studies (id, name, spec, state, tags, note, simulated, engine, created_ms, queued_ms, card_by, card) \
-    SELECT {id}, name || ' ' || {n}, spec, {state}, {tags}, note, simulated, {engine}, created_ms - {n} * 60000 - 1, queued_ms - {n}, card_by, card \
+const STUDY: &str = "INSERT INTO studies (id, name, spec, state, tags, note, simulated, engine, created_ms, queued_ms, card_by, card, runs_by) \
+    SELECT {id}, name || ' ' || {n}, spec, {state}, {tags}, note, simulated, {engine}, created_ms - {n} * 60000 - 1, queued_ms - {n}, card_by, card, runs_by \
     FROM studies, {numbers} WHERE id = {study}";
 const WORDS: &str = "INSERT INTO study_words (created_ms, study, words) SELECT created_ms, id, lower(name || ' ' || engine || ' ' || tags) FROM studies \
     WHERE id NOT IN (SELECT study FROM study_words)";
 const FACETS: &str = "INSERT INTO study_facets (study, kind, value, created_ms) SELECT id, {kind}, {value}, created_ms FROM studies WHERE id NOT IN \
     (SELECT study FROM study_facets WHERE kind = {kind})";
+/// Earlier runs of the same, of two figures: those of every hundredth study are of the same.
+const RUNS: &str = "INSERT INTO runs (study, configuration, level, figure, same, at_ms, value, error, version) \
+    SELECT s.id, r.configuration, r.level, r.figure, r.same || (s.created_ms / 60000 % 100), s.created_ms, r.value, r.error, r.version \
+    FROM runs r, studies s WHERE r.study = {study} AND r.figure IN ('ttft p95', 'ceiling') AND s.id NOT IN (SELECT study FROM runs)";
 const CONFIGURATIONS: &str = "INSERT INTO configurations (id, study, ordinal, name, facts, ceilings) \
     SELECT {fresh}, s.id, c.ordinal, c.name, c.facts, c.ceilings FROM configurations c, studies s WHERE c.study = {study} AND s.id NOT IN (SELECT study FROM configurations)";
 const POINTS: &str = "INSERT INTO points (id, study, configuration, ordinal, level, repeat, planned_requests, estimated_ms, state, started_ms, finished_ms, summary, certificate, judgement, made) \
@@ -67,6 +71,8 @@ pub async fn store_many(place: &Place, count: u32) -> anyhow::Result<Uuid> {
     studio
         .studies(&Actor::Owner, StudyFilter::default())
         .await?;
+    // Its runs are worked out with its history, and copied as well.
+    studio.history(&Actor::Owner, first, None).await?;
     studio.shutdown().await;
     let statements = statements(database, first, count.saturating_sub(1));
     match database {
@@ -137,6 +143,6 @@ fn statements(database: &Database, first: Uuid, copies: u32) -> Vec<String> {
     }
     all.push("DELETE FROM facet_values".to_owned());
     all.push("INSERT INTO facet_values (kind, value, studies) SELECT kind, value, COUNT(*) FROM study_facets GROUP BY kind, value".to_owned());
-    all.extend([WORDS, CONFIGURATIONS, POINTS].map(filled));
+    all.extend([WORDS, CONFIGURATIONS, POINTS, RUNS].map(filled));
     all
 }

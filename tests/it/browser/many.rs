@@ -58,6 +58,7 @@ async fn ten_thousand(place: &Place) -> anyhow::Result<()> {
             &format!("{name}, 10,000 studies: {shown}, ms"),
             &times,
             Some(MOST_MS),
+            None,
         );
     }
     Ok(())
