@@ -69,10 +69,6 @@ pub struct LocalStudio {
     _lock: Arc<File>,
 }
 
-/// Rows of the start page, when nobody says how many.
-const ROWS: u32 = 50;
-const MOST_ROWS: u32 = 500;
-
 /// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
 impl Drop for LocalStudio {
     fn drop(&mut self) {
@@ -136,14 +132,7 @@ impl Studio for LocalStudio {
         if filter.examples {
             return Ok(bundles::example_rows());
         }
-        let limit = if filter.limit == 0 {
-            ROWS
-        } else {
-            filter.limit.min(MOST_ROWS)
-        };
-        cards::rows(&self.store, &filter, limit)
-            .await
-            .map_err(internal)
+        cards::rows(&self.store, &filter).await.map_err(internal)
     }
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {

@@ -24,6 +24,9 @@ use crate::store::{FacetValue, KeepCard, ListedStudy, Store, StoreError};
 
 /// The rules by which cards are worked out; one more whenever what they make of a study changes.
 const RULES: i64 = 1;
+/// Rows of a list, when nobody says how many.
+const ROWS: u32 = 50;
+const MOST_ROWS: u32 = 500;
 /// Cards that whoever asks for a list waits for; the rest follow by themselves.
 const AT_ONCE: u32 = 50;
 
@@ -177,11 +180,11 @@ impl LocalStudio {
 }
 
 /// Studies as rows of a list.
-pub(super) async fn rows(
-    store: &Store,
-    filter: &StudyFilter,
-    limit: u32,
-) -> Result<Vec<StudyRow>, StoreError> {
+pub(super) async fn rows(store: &Store, filter: &StudyFilter) -> Result<Vec<StudyRow>, StoreError> {
+    let limit = match filter.limit {
+        0 => ROWS,
+        limit => limit.min(MOST_ROWS),
+    };
     // What has no card yet is found by no value.
     for study in store.studies_without_card(RULES, AT_ONCE).await? {
         refresh_or_log(store, study).await;
