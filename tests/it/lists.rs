@@ -1,6 +1,6 @@
 //! Studies in lists: cards that follow what changes, filters that find, pages that work without a script.
 
-use app::studio::{Actor, Studio, StudyEdit, StudyFilter, StudyRow};
+use app::studio::{Actor, ShareScope, Studio, StudyEdit, StudyFilter, StudyRow};
 use server::studio::LocalStudio;
 use tests::databases::on_each_database;
 use tests::edge::{Answer, OnEdge};
@@ -120,9 +120,9 @@ async fn deleting_says_which_links_it_ends_and_can_be_taken_back_without_a_scrip
     let edge = OnEdge::open().await?;
     let study = edge.finished(small_study()).await?.id;
     for _ in 0..2 {
-        edge.studio.share(ME, study, None).await?;
+        edge.studio.share(ME, study, None, ShareScope::default()).await?;
     }
-    let revoked = edge.studio.share(ME, study, None).await?;
+    let revoked = edge.studio.share(ME, study, None, ShareScope::default()).await?;
     edge.studio.revoke(ME, revoked.id).await?;
     let gone = press(&edge, &format!("/studies/{study}/delete")).await;
     assert_eq!(
