@@ -120,9 +120,14 @@ async fn deleting_says_which_links_it_ends_and_can_be_taken_back_without_a_scrip
     let edge = OnEdge::open().await?;
     let study = edge.finished(small_study()).await?.id;
     for _ in 0..2 {
-        edge.studio.share(ME, study, None, ShareScope::default()).await?;
+        edge.studio
+            .share(ME, study, None, ShareScope::default())
+            .await?;
     }
-    let revoked = edge.studio.share(ME, study, None, ShareScope::default()).await?;
+    let revoked = edge
+        .studio
+        .share(ME, study, None, ShareScope::default())
+        .await?;
     edge.studio.revoke(ME, revoked.id).await?;
     let gone = press(&edge, &format!("/studies/{study}/delete")).await;
     assert_eq!(

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::Axis;
-use crate::chart::{Chart, Line, Mark};
+use crate::chart::{CeilingMark, Chart, Line};
 use crate::figure_svg::series_colour;
 use crate::pages::main_chart;
 use crate::studio::StudyView;
@@ -49,7 +49,7 @@ pub fn sketch(study: &StudyView) -> Sketch {
     if lines.is_empty() {
         return Sketch::default();
     }
-    let limit = chart.limit.as_ref();
+    let limit = chart.over.limit.as_ref();
     Sketch {
         lines,
         limit: limit.map(|it| down(&chart.y, it.value)),
@@ -58,11 +58,12 @@ pub fn sketch(study: &StudyView) -> Sketch {
 }
 
 fn line(chart: &Chart, line: &Line) -> SketchLine {
-    let joined: Vec<&Mark> = line.joined().collect();
-    let every = joined.len().div_ceil(MOST).max(1);
-    let points = joined.iter().step_by(every);
-    let points = points.map(|mark| (across(&chart.x, mark.x), down(&chart.y, mark.y)));
-    let ceiling = line.ceiling.as_ref().and_then(|it| it.at);
+    let knots = line.knots();
+    let every = knots.len().div_ceil(MOST).max(1);
+    let points = knots.iter().step_by(every);
+    let points = points.map(|knot| (across(&chart.x, knot.x), down(&chart.y, knot.y)));
+    let of = |it: &&CeilingMark| it.colour == line.colour;
+    let ceiling = chart.over.ceilings.iter().find(of).and_then(|it| it.at);
     SketchLine {
         colour: (line.colour % 8) as u8,
         points: points.collect(),
