@@ -35,8 +35,7 @@ use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
-    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit,
-    StudyFilter, StudyRow, StudyView,
+    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit, StudyView,
 };
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
@@ -129,9 +128,6 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Studies, newest first.
-    "studies" fn list_studies(filter: StudyFilter) -> Vec<StudyRow> { |studio| studio.studies(OWNER, filter) }
-
     /// One study.
     "study" fn get_study(id: Uuid) -> StudyView { |studio| with_starts(studio, id) }
 
@@ -164,9 +160,6 @@ functions! {
 
     /// Hides a study.
     "delete" fn delete_study(id: Uuid) -> () { |studio| studio.delete(OWNER, id) }
-
-    /// Brings a hidden study back.
-    "undelete" fn undelete_study(id: Uuid) -> () { |studio| studio.undelete(OWNER, id) }
 
     /// What is behind a URL.
     "probe" fn probe_engine(request: ProbeRequest) -> ProbeReport { |studio| studio.probe(OWNER, request) }

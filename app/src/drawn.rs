@@ -6,5 +6,6 @@ pub mod engines; // which engines there are
 pub mod fields; // fields of the new study's form
 pub mod presets; // questions that a study is begun with
 pub mod sample; // what a workload would send
+pub mod start; // studies, newest first
 pub mod starts; // each start of an engine for a study
 pub mod written; // a study in forms that can be copied

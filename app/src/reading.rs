@@ -71,16 +71,6 @@ impl<T: Readable> Reading<T> {
         }
     }
 
-    /// Reads again.
-    pub fn refetch(self) {
-        self.kept.refetch();
-    }
-
-    /// What was read; none before anything was.
-    pub fn get(self) -> Option<Answer<T>> {
-        self.kept.with(|kept| kept.as_ref().map(Kept::answer))
-    }
-
     /// A page that is `waiting` until it shows what was read, or why nothing could be.
     pub fn page(
         self,
@@ -88,11 +78,6 @@ impl<T: Readable> Reading<T> {
         show: impl Fn(T) -> AnyView + Send + Sync + 'static,
     ) -> AnyView {
         page(self.kept, waiting, shower(show))
-    }
-
-    /// A part of a page that shows what was read, or why nothing could be; what it showed stays while it is read again.
-    pub fn part(self, show: impl Fn(T) -> AnyView + Send + Sync + 'static) -> AnyView {
-        part(self.kept, shower(show))
     }
 }
 
@@ -113,10 +98,6 @@ fn page(kept: Resource<Kept, InPage>, waiting: &'static str, show: Show) -> AnyV
         </Suspense>
     }
     .erased()
-}
-
-fn part(kept: Resource<Kept, InPage>, show: Show) -> AnyView {
-    view! { <Transition>{suspended(kept, show.clone())}</Transition> }.erased()
 }
 
 fn suspended(kept: Resource<Kept, InPage>, show: Show) -> impl Fn() -> Suspend<AnyView> {

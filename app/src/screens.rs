@@ -2,7 +2,7 @@
 //! goes to those of the other part as to any other site: by loading them.
 
 use leptos::prelude::*;
-use leptos_router::components::{A, FlatRoutes, Route};
+use leptos_router::components::{FlatRoutes, Route};
 use leptos_router::{SsrMode, path};
 
 #[cfg(all(feature = "hydrate", not(feature = "new-study")))]
@@ -10,7 +10,7 @@ use self::Elsewhere as BeginPage;
 #[cfg(any(not(feature = "hydrate"), feature = "new-study"))]
 use crate::pages::NewStudyPage as BeginPage;
 #[cfg(not(feature = "new-study"))]
-use crate::pages::{NotFoundPage, SharePage, StartPage, StudyPage};
+use crate::pages::{NotFoundPage, SharePage, StudyPage};
 use crate::ui::erased::Erase;
 
 /// The address of the page that begins a study.
@@ -30,7 +30,6 @@ pub fn begins_a_study() -> bool {
 pub fn Screens() -> impl IntoView {
     view! {
         <FlatRoutes fallback=NotFoundPage>
-            <Route path=path!("/") view=StartPage ssr=SsrMode::Async />
             <Route path=path!("/studies/new") view=BeginPage ssr=SsrMode::Async />
             <Route path=path!("/studies/:id") view=StudyPage ssr=SsrMode::Async />
             <Route path=path!("/studies/:id/points/:point") view=Elsewhere />
@@ -70,15 +69,8 @@ fn search(search: &str) -> String {
     }
 }
 
-/// The way home: within the page's own part, or by loading it.
+/// The way home, to a page that the server draws whole.
 #[component]
 pub fn Brand() -> impl IntoView {
-    let path = leptos_router::hooks::use_location().pathname;
-    let loads = path.with_untracked(|path| path == NEW_STUDY);
-    view! {
-        <A href="/" attr:class="brand" attr:rel=loads.then_some("external")>
-            "Goodput Studio"
-        </A>
-    }
-    .erased()
+    view! { <a href="/" rel="external" class="brand">"Goodput Studio"</a> }.erased()
 }

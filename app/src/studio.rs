@@ -25,6 +25,8 @@ use uuid::Uuid;
 #[cfg(feature = "ssr")]
 use crate::diagnosis::DiagnosisView;
 #[cfg(feature = "ssr")]
+use crate::drawn::start::Sketch;
+#[cfg(feature = "ssr")]
 use crate::history::HistoryView;
 
 /// Who asks.
@@ -104,6 +106,24 @@ pub struct StudyRow {
     pub created_ms: i64,
     /// Measured elsewhere, and opened from a bundle.
     pub imported: bool,
+    /// Every engine of it with its version, as the engines told; by the order of the configurations.
+    pub engines: Vec<String>,
+    /// Their models.
+    pub models: Vec<String>,
+    /// What they run on, where that is stated.
+    pub hardware: Vec<String>,
+    /// Who measured it, where that is stated.
+    pub author: Option<String>,
+    /// Points whose certificate is void.
+    pub void_points: u32,
+    /// Its configurations differ in more than one thing.
+    pub confounded: bool,
+    /// Its model is too small to say anything of those that people use.
+    pub toy: bool,
+    /// Its curves, as small as they are drawn in lists.
+    #[cfg(feature = "ssr")]
+    #[serde(skip)]
+    pub sketch: Sketch,
 }
 
 /// What the start page asks for.
@@ -118,12 +138,52 @@ pub struct StudyFilter {
     /// The studies that come with the studio, opened or not, in place of those that are stored.
     #[serde(default)]
     pub examples: bool,
+    /// An engine, as [`StudyRow::engines`] has it; empty: any.
+    #[serde(default)]
+    pub engine: String,
+    /// A model; empty: any.
+    #[serde(default)]
+    pub model: String,
+    /// What an engine runs on; empty: anything.
+    #[serde(default)]
+    pub hardware: String,
+    /// A tag; empty: any.
+    #[serde(default)]
+    pub tag: String,
+    /// Who measured; empty: anybody.
+    #[serde(default)]
+    pub author: String,
+    /// Where it stands.
+    #[serde(default)]
+    pub state: Option<StudyState>,
+    /// Studies made at this time or later.
+    #[serde(default)]
+    pub from_ms: Option<i64>,
+    /// Studies made before this time.
+    #[serde(default)]
+    pub to_ms: Option<i64>,
 }
 
 impl StudyFilter {
     /// Whether it leaves nothing out but by its limit.
     pub fn is_all(&self) -> bool {
-        self.search.is_empty() && self.before_ms.is_none()
+        let limit = self.limit;
+        *self
+            == Self {
+                limit,
+                ..Self::default()
+            }
+    }
+
+    /// What studies are told apart by: kind and value, empty where any will do. Those that tell most apart come first.
+    pub fn facets(&self) -> [(&'static str, &str); 5] {
+        [
+            ("tag", &self.tag),
+            ("author", &self.author),
+            ("model", &self.model),
+            ("engine", &self.engine),
+            ("hardware", &self.hardware),
+        ]
     }
 }
 

@@ -70,6 +70,9 @@ pub const SEEN: &str = "seen:";
 /// nothing else.
 pub const ACCEPTED: &str = "accepted";
 
+/// The fact that says who measured. It makes no curve differ.
+pub const AUTHOR: &str = "author";
+
 /// What a person may accept so.
 const WEIGHTS: &str = "quantization";
 
@@ -142,7 +145,7 @@ pub fn comparability(baseline: &Facts, candidate: &Facts) -> Comparability {
     let names: BTreeSet<&String> = baseline.keys().chain(candidate.keys()).collect();
     let mut differing: Vec<Differing> = names
         .into_iter()
-        .filter(|name| !name.starts_with(SEEN) && *name != ACCEPTED)
+        .filter(|name| !name.starts_with(SEEN) && *name != ACCEPTED && *name != AUTHOR)
         .map(|name| Differing {
             name: name.clone(),
             baseline: baseline.get(name).cloned(),

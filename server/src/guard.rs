@@ -188,13 +188,18 @@ fn is_public(path: &str) -> bool {
     path.starts_with("/s/") || path.starts_with("/assets/")
 }
 
-/// Unsafe methods take JSON only: no form of another site can send that unasked. The sign-in form takes a token alone.
+/// Unsafe methods take JSON only: no form of another site can send that unasked. The sign-in form takes a token alone; our pages' own
+/// forms say nothing but their address, and are taken where the browser vouches that the page is ours.
 pub fn check_content_type(request: &Request) -> Result<(), ApiError> {
     if is_safe(request.method()) || request.uri().path() == "/login" {
         return Ok(());
     }
     let kind = text(request.headers(), header::CONTENT_TYPE.as_str()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
+    let vouched = text(request.headers(), "sec-fetch-site") == Some("same-origin");
+    if vouched && essence.eq_ignore_ascii_case(FORM) && takes_forms(request.uri().path()) {
+        return Ok(());
+    }
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
@@ -202,6 +207,17 @@ pub fn check_content_type(request: &Request) -> Result<(), ApiError> {
         "{} needs the header `Content-Type: application/json`, with a body or without",
         request.method()
     )))
+}
+
+/// What a plain form sends.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Addresses that forms of the start page have.
+fn takes_forms(path: &str) -> bool {
+    path == "/exercise"
+        || path.starts_with("/examples/")
+        || (path.starts_with("/studies/")
+            && (path.ends_with("/delete") || path.ends_with("/undelete")))
 }
 
 /// The middleware: identifies the caller, refuses strangers.

@@ -5,6 +5,7 @@ pub mod curve; // a study's curve as files
 pub mod embed; // a shared curve in a frame
 pub mod point;
 pub mod sharing; // links to a study // one point, and its requests
+pub mod start; // studies, newest first
 
 use std::sync::Arc;
 use std::time::Instant;

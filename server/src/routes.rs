@@ -7,7 +7,7 @@ use axum::extract::{FromRef, MatchedPath, Request};
 use axum::http::header;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use leptos::config::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -94,7 +94,15 @@ pub fn router(edge: Edge) -> Router {
         .route("/compare/export.csv", get(pages::compare::csv))
         .merge(of_points())
         .route("/favicon.ico", get(assets::favicon))
-        .route("/examples/{name}", get(api::bundles::visit))
+        .route("/", get(pages::start::page))
+        .route("/list", get(pages::start::list))
+        .route("/exercise", post(pages::start::exercise))
+        .route("/studies/{id}/delete", post(pages::start::delete))
+        .route("/studies/{id}/undelete", post(pages::start::undelete))
+        .route(
+            "/examples/{name}",
+            get(api::bundles::look).post(api::bundles::visit),
+        )
         .merge(shared)
         .merge(api::router())
         .merge(pages::router(&edge))

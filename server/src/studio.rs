@@ -4,6 +4,7 @@
 pub(crate) mod added; // was it added on purpose
 mod asked; // what a study asked, as facts
 mod bundles; // studies as files
+pub(crate) mod cards; // studies in lists
 pub(crate) mod compare; // configurations side by side
 mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
@@ -17,7 +18,6 @@ pub(crate) mod launch; // may this study run?
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod requests; // a point's requests, read once
-mod rows; // studies in a list
 mod rules; // points as other tools would tell them
 mod sample; // what a study would send
 pub(crate) mod search; // an adaptive sweep as its points tell it
@@ -68,10 +68,6 @@ pub struct LocalStudio {
     /// Held while the studio is open, so that no second server takes the data directory.
     _lock: Arc<File>,
 }
-
-/// Rows of the start page, when nobody says how many.
-const ROWS: u32 = 50;
-const MOST_ROWS: u32 = 500;
 
 /// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
 impl Drop for LocalStudio {
@@ -136,16 +132,7 @@ impl Studio for LocalStudio {
         if filter.examples {
             return Ok(bundles::example_rows());
         }
-        let limit = if filter.limit == 0 {
-            ROWS
-        } else {
-            filter.limit.min(MOST_ROWS)
-        };
-        let mut rows = Vec::new();
-        for study in self.store.studies(&filter, limit).await.map_err(internal)? {
-            rows.push(self.row(study).await?);
-        }
-        Ok(rows)
+        cards::rows(&self.store, &filter).await.map_err(internal)
     }
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {

@@ -13,7 +13,7 @@ async fn a_rebound_name_is_not_answered() -> anyhow::Result<()> {
     for path in [
         "/",
         "/api/v1/studies",
-        "/fn/studies",
+        "/fn/study",
         "/assets/frontend.11.js",
         "/s/x",
     ] {
@@ -106,8 +106,8 @@ async fn a_token_is_needed_everywhere_but_at_shared_links() -> anyhow::Result<()
     assert_eq!(
         edge.json(
             "POST",
-            "/fn/studies",
-            &json!({ "filter": { "search": "", "limit": 0 } })
+            "/fn/study",
+            &json!({ "id": "00000000-0000-0000-0000-000000000000" })
         )
         .await
         .status,

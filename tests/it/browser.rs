@@ -10,10 +10,12 @@ mod exercise; // the study of the goodput exercise, and what its page must show
 mod gallery; // pictures for the documentation
 mod history; // earlier runs of the same
 mod journey; // define, launch, watch, reload, compare, share
+mod many; // pages of a store of thousands of studies
 mod point; // windows by pointer, keyboard and link; rows; one request
 mod promise; // another SLO, and what is none
 mod real_engine; // the same way against llama.cpp
 mod screens; // every page: both themes, wide and narrow, no complaint
+mod start; // the page of studies
 mod typing; // with real keys, into every kind of field
 mod uploads; // files that a workload and its tokenizer name
 mod why; // what is wrong, and which knob first

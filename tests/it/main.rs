@@ -15,6 +15,7 @@ mod history; // earlier runs of the same
 mod honesty; // every failure is told, and told rightly
 mod launch; // engines as processes
 mod links; // links that were once given out
+mod lists; // studies in lists
 mod managed; // studies on engines that the studio starts
 mod pages; // what people typed is text in them
 mod point; // a point's requests, and windows on them

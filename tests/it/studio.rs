@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use app::studio::{Actor, Studio, StudioError, StudyEdit, StudyFilter, StudyState, StudyView};
+use app::studio::{
+    Actor, NamedSlo, Studio, StudioError, StudyEdit, StudyFilter, StudyState, StudyView,
+};
 use measure::knobs::Source;
 use measure::study::StudySpec;
 use server::studio::LocalStudio;
@@ -253,11 +255,18 @@ async fn data_sets_are_files_of_one_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn named_slos_start_with_some_and_can_be_changed() {
+async fn only_what_a_person_saved_is_a_named_slo() {
     on_each_database(async |place| {
         let studio = place.studio().await?;
-        let mut slos = studio.slos(&ME).await?;
-        assert!(3 <= slos.len());
+        assert_eq!(studio.slos(&ME).await?, []);
+        let named = |name: &str, slo: &str| -> anyhow::Result<NamedSlo> {
+            let (name, slo) = (name.to_owned(), slo.parse()?);
+            Ok(NamedSlo { name, slo })
+        };
+        let mut slos = vec![named("a", "ttft:p95<1s")?, named("b", "e2e:p95<9s")?];
+        for slo in &slos {
+            studio.save_slo(&ME, slo.clone()).await?;
+        }
         slos[0].slo = "ttft:p50<1s".parse()?;
         studio.save_slo(&ME, slos[0].clone()).await?;
         assert_eq!(studio.slos(&ME).await?, slos);

@@ -6,6 +6,7 @@ pub mod counting; // an engine that counts tokens
 pub mod databases; // one test body, both databases
 pub mod edge; // a studio behind its edge
 pub mod large; // finished studies of any size
+pub mod many; // thousands of studies
 pub mod measured; // studies whose points are given, not measured
 pub mod process; // the real binary
 pub mod samples; // small studies and records

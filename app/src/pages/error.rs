@@ -3,7 +3,6 @@
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
 use leptos_meta::{Meta, Title};
-use leptos_router::components::A;
 
 use crate::status::{set_status, status_of};
 use crate::studio::StudioError;
@@ -25,7 +24,7 @@ pub fn ErrorView(
             <h1>{heading}</h1>
             <p role="alert">{message}</p>
             <p>
-                <A href="/">"Back to your studies"</A>
+                <a href="/" rel="external">"Back to your studies"</a>
             </p>
         </section>
     }

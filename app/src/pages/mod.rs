@@ -7,7 +7,6 @@ pub mod embed; // a shared curve in a frame
 mod error;
 mod new; // a study to be
 mod share; // a study as a link shows it
-mod start; // studies, newest first
 mod study; // one study // what could not be shown, and why
 
 #[cfg(feature = "ssr")]
@@ -17,7 +16,6 @@ pub use error::{ErrorView, NotFoundPage};
 pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
 pub use new::{Beginning, NewStudyPage};
 pub use share::SharePage;
-pub use start::StartPage;
 pub use study::{StudyPage, main_chart};
 #[cfg(feature = "ssr")]
 pub use study::{cache_word, sharing};

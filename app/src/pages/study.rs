@@ -17,7 +17,6 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo, rested};
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::components::A;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use measure::slo::Slo;
 use std::time::Duration;
@@ -261,7 +260,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                     .then(|| {
                         view! {
                             <nav class="crumbs" aria-label="Breadcrumb">
-                                <A href="/">"Studies"</A>
+                                <a href="/" rel="external">"Studies"</a>
                                 <span aria-current="page">{shared(move || name.get())}</span>
                             </nav>
                         }

@@ -70,6 +70,13 @@ pub const TOY: Word = word(
     "half",
     "Every request has the same length; real traffic is never so even.",
 );
+/// The model only shows that an engine works.
+pub const TOY_MODEL: Word = word(
+    "toy model",
+    Tone::Warn,
+    "half",
+    "The model is too small to say anything of those that people use.",
+);
 /// Nobody looked at the engine's certificate.
 pub const INSECURE: Word = word(
     "insecure",

@@ -22,6 +22,12 @@ impl Html {
         Self(text.to_owned())
     }
 
+    /// What [`html!`] made, and was kept as text meanwhile.
+    #[cfg(feature = "ssr")]
+    pub(crate) fn trusted(text: String) -> Self {
+        Self(text)
+    }
+
     /// A script of our own.
     #[cfg(feature = "ssr")]
     pub fn script(text: String) -> Self {

@@ -13,6 +13,14 @@ pub fn theme_script() -> String {
     )
 }
 
+/// What the button of a page without a module does: the same as [`ThemeToggle`].
+#[cfg(feature = "ssr")]
+pub fn toggle_script() -> String {
+    format!(
+        "document.querySelector('.theme-toggle').addEventListener('click', () => {{ const root = document.documentElement; const dark = (root.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'; root.dataset.theme = dark ? 'light' : 'dark'; try {{ localStorage.setItem({KEY:?}, root.dataset.theme); }} catch {{}} }});"
+    )
+}
+
 /// Turns the theme over and keeps the choice.
 #[component]
 pub fn ThemeToggle() -> impl IntoView {

@@ -140,7 +140,23 @@ pub async fn open_example(
     Ok(opened(opened_example(&edge, &name).await?))
 }
 
-/// `GET /examples/{name}`: opens it and goes there. A link does it, since it changes nothing that a person made.
+/// `GET /examples/{name}`: its study where it was opened before, else the page with the button that opens it.
+pub async fn look(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(name): Path<String>,
+) -> ApiResult<Redirect> {
+    let example = Example::find(&name).ok_or_else(|| missing("example"))?;
+    let id = example.manifest.study.id;
+    let known = edge.studio.study(&actor, id).await.is_ok();
+    Ok(Redirect::to(&if known {
+        format!("/studies/{id}")
+    } else {
+        "/#examples".to_owned()
+    }))
+}
+
+/// `POST /examples/{name}`, a form of ours: opens it and goes there.
 pub async fn visit(
     State(edge): State<Edge>,
     Who(_): Who,

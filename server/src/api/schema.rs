@@ -222,6 +222,19 @@ shapes! {
         pub created_ms: i64,
         /// Measured elsewhere, and opened from a bundle.
         pub imported: bool,
+        /// Every engine of it with its version, as they told.
+        pub engines: Vec<String>,
+        pub models: Vec<String>,
+        /// What they run on, where that is stated.
+        pub hardware: Vec<String>,
+        /// Who measured it: the declared fact `author`.
+        pub author: Option<String>,
+        /// Points whose certificate is void.
+        pub void_points: u32,
+        /// Its configurations differ in more than one thing.
+        pub confounded: bool,
+        /// Its model is too small to say anything of those that people use.
+        pub toy: bool,
     }
     /// Where a study stands.
     #[serde(rename_all = "snake_case")]

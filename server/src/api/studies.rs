@@ -2,7 +2,7 @@
 
 use app::capacity::StudyPlan;
 use app::diagnosis::{RuleRecord, StudyWhy};
-use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyView};
+use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -30,6 +30,37 @@ pub struct Filter {
     before_ms: Option<i64>,
     /// At most so many.
     limit: u32,
+    /// One of the studies' `engines`, as `vLLM 0.32.0`.
+    engine: String,
+    /// One of their `models`.
+    model: String,
+    /// One of their `hardware`.
+    hardware: String,
+    /// One of their tags.
+    tag: String,
+    /// Their `author`.
+    author: String,
+    /// Where they stand: `queued`, `running`, `waiting`, `finished`, `stopped`, `interrupted` or `failed`.
+    state: String,
+    /// Studies made at this time or later.
+    from_ms: Option<i64>,
+    /// Studies made before this time.
+    to_ms: Option<i64>,
+}
+
+/// A state by its name; none where nothing is asked.
+fn state_of(name: &str) -> Result<Option<StudyState>, StudioError> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let found = crate::pages::start::state(name);
+    let wrong = || StudioError::Invalid {
+        fields: vec![FieldError {
+            field: "state".into(),
+            message: "queued, running, waiting, finished, stopped, interrupted or failed".into(),
+        }],
+    };
+    found.map(Some).ok_or_else(wrong)
 }
 
 /// What was launched.
@@ -51,6 +82,14 @@ pub async fn list(
         search,
         before_ms,
         limit,
+        engine,
+        model,
+        hardware,
+        tag,
+        author,
+        state,
+        from_ms,
+        to_ms,
     } = filter;
     Ok(Json(
         edge.studio
@@ -60,6 +99,14 @@ pub async fn list(
                     search,
                     before_ms,
                     limit,
+                    engine,
+                    model,
+                    hardware,
+                    tag,
+                    author,
+                    state: state_of(&state)?,
+                    from_ms,
+                    to_ms,
                     examples: false,
                 },
             )

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::bundles::{ConfigurationText, Imported, PointData, PointText, StartText, StudyText};
 use super::rows::to_json;
+use super::studies::insert_words;
 use super::{Store, StoreError, clean, now_ms, writing};
 
 /// A study from elsewhere.
@@ -40,20 +41,21 @@ macro_rules! insert_study {
         .fetch_all(&mut *$tx)
         .await?;
         let row = sqlx::query(
-            "INSERT INTO studies (id, name, spec, state, problem, tags, note, simulated, engine, search, created_ms, queued_ms, \
+            "INSERT INTO studies (id, name, spec, state, problem, tags, note, simulated, engine, created_ms, queued_ms, \
              dataset_sha256, tokenizer_sha256, counted, imported) \
-             VALUES ($1, $2, $3, 'finished', $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14)",
+             VALUES ($1, $2, $3, 'finished', $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13)",
         )
         .bind(study.id)
         .bind(clean(&study.name));
         let row = row.bind(&study.spec).bind(study.problem.as_deref().map(clean));
         let row = row.bind(&study.tags).bind(clean(&study.note));
         let row = row.bind(study.simulated).bind(clean(&study.engine));
-        let row = row.bind(clean($import.search));
-        let row = row.bind(first_free(wanted, &taken));
+        let created_ms = first_free(wanted, &taken);
+        let row = row.bind(created_ms);
         let row = row.bind(&study.dataset_sha256).bind(&study.tokenizer_sha256);
         let row = row.bind(&study.counted).bind($origin);
-        row.execute(&mut *$tx).await?
+        row.execute(&mut *$tx).await?;
+        insert_words!($tx, study.id, created_ms, $import.search);
     }};
 }
 

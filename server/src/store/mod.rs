@@ -5,6 +5,7 @@
 //! supervisor and the studio decide, and each decision with the event that announces it is one transaction.
 
 mod bundles; // studies as the texts of their columns
+mod cards; // studies in lists
 mod catalog; // engines, named SLOs, settings
 mod events; // what browsers that were away have missed
 mod imports; // studies from elsewhere
@@ -21,6 +22,7 @@ mod studies; // studies as people see them
 use sqlx::{PgPool, SqlitePool};
 
 pub use bundles::{ConfigurationText, Imported, PointData, PointText, StartText, StudyText};
+pub use cards::{FacetValue, KeepCard, ListedStudy, Stamp};
 pub use imports::ImportStudy;
 pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};

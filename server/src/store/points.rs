@@ -11,7 +11,9 @@ use measure::slo::Judgement;
 use measure::summary::Summary;
 use uuid::Uuid;
 
+use super::cards::{mark_stale, stale};
 use super::rows::{PointColumns, from_json, to_json};
+use super::studies::set_words;
 use super::{
     Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing,
 };
@@ -86,19 +88,6 @@ impl Store {
             .fetch_all(pool)
             .await?);
         rows.into_iter().map(TryInto::try_into).collect()
-    }
-
-    /// Points finished and all points of a study.
-    pub async fn count_points(&self, study: Uuid) -> Result<(u32, u32), StoreError> {
-        const SQL: &str = "SELECT COUNT(finished_ms), COUNT(*) FROM points WHERE study = $1";
-        let (finished, all): (i64, i64) = reading!(self, |pool| sqlx::query_as(SQL)
-            .bind(study)
-            .fetch_one(pool)
-            .await?);
-        Ok((
-            u32::try_from(finished).unwrap_or(u32::MAX),
-            u32::try_from(all).unwrap_or(u32::MAX),
-        ))
     }
 
     /// A point goes under load; the number of its event.
@@ -179,6 +168,7 @@ impl Store {
                 .bind(&ceilings)
                 .execute(&mut *tx)
                 .await?;
+            mark_stale!(tx, study);
             append_event!(tx, study, event)
         }))
     }
@@ -186,9 +176,13 @@ impl Store {
     /// Records what became known of a configuration; the number of its event.
     pub async fn record_facts(&self, change: &FactsChange<'_>) -> Result<u64, StoreError> {
         const FACTS: &str = "UPDATE configurations SET facts = $3, cache_cold = $4 WHERE study = $1 AND ordinal = $2";
-        const NAMED: &str = "UPDATE studies SET engine = $2, search = $3 WHERE id = $1";
+        const NAMED: &str = "UPDATE studies SET engine = $2 WHERE id = $1";
         // Its runs are runs of something else now.
-        const RUNS: &str = "UPDATE studies SET runs_by = 0 WHERE id = $1";
+        const RUNS: &str = concat!(
+            "UPDATE studies SET runs_by = 0, ",
+            stale!(),
+            " WHERE id = $1"
+        );
         let FactsChange {
             study,
             configuration,
@@ -211,9 +205,9 @@ impl Store {
                 sqlx::query(NAMED)
                     .bind(study)
                     .bind(clean(engine))
-                    .bind(clean(search))
                     .execute(&mut *tx)
                     .await?;
+                set_words!(tx, study, search);
             }
             append_event!(tx, study, event)
         }))

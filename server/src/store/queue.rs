@@ -6,6 +6,7 @@
 use app::studio::{LiveEvent, StudyState};
 use uuid::Uuid;
 
+use super::cards::mark_stale;
 use super::rows::study_word;
 use super::{
     Store, StoreError, StoredPoint, append_event, changing, clean, now_ms, reading, writing,
@@ -110,6 +111,7 @@ impl Store {
             if added.rows_affected() == 0 {
                 return Err(StoreError::OutOfTurn { what: "point" });
             }
+            mark_stale!(tx, study);
             append_event!(tx, study, event)
         }))
     }

@@ -296,7 +296,7 @@ pub(super) fn study_word(state: StudyState) -> &'static str {
     }
 }
 
-fn study_state(word: &str) -> Result<StudyState, StoreError> {
+pub(super) fn study_state(word: &str) -> Result<StudyState, StoreError> {
     const ALL: [StudyState; 7] = [
         StudyState::Queued,
         StudyState::Running,

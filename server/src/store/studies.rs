@@ -1,10 +1,10 @@
 //! Studies as people see them: stored, listed, searched, renamed, deleted and brought back.
 
-use app::studio::{StudyFilter, StudyState};
+use app::studio::StudyState;
 use measure::study::{PlannedPoint, StudySpec};
-use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
+use super::cards::{change_facets, stale};
 use super::rows::{ConfigurationColumns, StudyColumns, study_word, to_json};
 use super::{
     Store, StoreError, StoredConfiguration, StoredStudy, changing, clean, now_ms, reading, writing,
@@ -45,9 +45,6 @@ pub struct StudyChange {
     pub search: String,
 }
 
-/// Words of a search that count.
-const SEARCH_WORDS: usize = 16;
-
 /// The columns of a [`StoredStudy`].
 macro_rules! study_columns {
     () => {
@@ -74,6 +71,32 @@ macro_rules! insert_point {
         .await?
     };
 }
+
+/// Keeps what a search looks through, of a new study.
+macro_rules! insert_words {
+    ($tx:ident, $study:expr, $created_ms:expr, $words:expr) => {
+        sqlx::query("INSERT INTO study_words (created_ms, study, words) VALUES ($1, $2, $3)")
+            .bind($created_ms)
+            .bind($study)
+            .bind($crate::store::clean($words))
+            .execute(&mut *$tx)
+            .await?
+    };
+}
+pub(super) use insert_words;
+
+/// Changes what a search looks through.
+macro_rules! set_words {
+    ($tx:ident, $study:expr, $words:expr) => {
+        sqlx::query("UPDATE study_words SET words = $2 WHERE study = $1")
+            .bind($study)
+            .bind($crate::store::clean($words))
+            .execute(&mut *$tx)
+            .await?
+    };
+}
+pub(super) use set_words;
+
 impl Store {
     /// Stores a study, its configurations and its planned points, and puts it in the queue.
     pub async fn insert_study(&self, study: &NewStudy<'_>) -> Result<(), StoreError> {
@@ -97,8 +120,8 @@ impl Store {
                 .await?;
             let created_ms = now_ms().max(newest.unwrap_or(0) + 1);
             sqlx::query(
-                "INSERT INTO studies (id, name, spec, state, simulated, engine, search, created_ms, queued_ms, dataset_sha256, tokenizer_sha256) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)",
+                "INSERT INTO studies (id, name, spec, state, simulated, engine, created_ms, queued_ms, dataset_sha256, tokenizer_sha256) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
             )
             .bind(id)
             .bind(clean(&spec.name))
@@ -106,12 +129,12 @@ impl Store {
             .bind(queued)
             .bind(simulated)
             .bind(clean(engine))
-            .bind(clean(search))
             .bind(created_ms)
             .bind(dataset_sha256)
             .bind(tokenizer_sha256)
             .execute(&mut *tx)
             .await?;
+            insert_words!(tx, id, created_ms, search);
             for engine in engines {
                 sqlx::query("INSERT INTO study_engines (study, engine) VALUES ($1, $2)")
                     .bind(id)
@@ -153,40 +176,6 @@ impl Store {
         Ok(Some((row.try_into()?, deleted.flatten())))
     }
 
-    /// Studies, newest first, deleted ones left out.
-    pub async fn studies(
-        &self,
-        filter: &StudyFilter,
-        limit: u32,
-    ) -> Result<Vec<StoredStudy>, StoreError> {
-        let words: Vec<String> = filter
-            .search
-            .split_whitespace()
-            .take(SEARCH_WORDS)
-            .map(like_word)
-            .collect();
-        let mut sql = String::from(concat!(
-            study_columns!(),
-            "WHERE deleted_ms IS NULL AND created_ms < $1"
-        ));
-        for index in 0..words.len() {
-            sql.push_str(&format!(" AND search LIKE ${} ESCAPE '\\'", index + 3));
-        }
-        sql.push_str(" ORDER BY created_ms DESC LIMIT $2");
-        let before = filter.before_ms.unwrap_or(i64::MAX);
-        let rows: Vec<StudyColumns> = reading!(self, |pool| {
-            // Built from constants and numbers alone.
-            let mut query = sqlx::query_as(AssertSqlSafe(sql))
-                .bind(before)
-                .bind(i64::from(limit));
-            for word in &words {
-                query = query.bind(word);
-            }
-            query.fetch_all(pool).await?
-        });
-        rows.into_iter().map(TryInto::try_into).collect()
-    }
-
     /// A study's configurations, in order.
     pub async fn configurations(
         &self,
@@ -212,8 +201,11 @@ impl Store {
 
     /// Renames, tags, notes.
     pub async fn change_study(&self, id: Uuid, change: &StudyChange) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE studies SET name = COALESCE($2, name), tags = COALESCE($3, tags), note = COALESCE($4, note), search = $5 \
-                           WHERE id = $1";
+        const SQL: &str = concat!(
+            "UPDATE studies SET name = COALESCE($2, name), tags = COALESCE($3, tags), note = COALESCE($4, note), ",
+            stale!(),
+            " WHERE id = $1"
+        );
         let StudyChange {
             name,
             tags,
@@ -225,22 +217,28 @@ impl Store {
             .map(|tags| to_json("tags", tags))
             .transpose()?;
         let (name, note) = (name.as_deref().map(clean), note.as_deref().map(clean));
-        changing!(
-            self,
-            sqlx::query(SQL)
-                .bind(id)
-                .bind(&name)
-                .bind(&tags)
-                .bind(&note)
-                .bind(clean(search))
-        );
+        writing!(self, |tx| {
+            let change = sqlx::query(SQL).bind(id).bind(&name).bind(&tags);
+            change.bind(&note).execute(&mut *tx).await?;
+            set_words!(tx, id, search);
+        });
         Ok(())
     }
 
-    /// Hides a study, or brings it back (`None`).
+    /// Hides a study, or brings it back (`None`). What is hidden counts nowhere.
     pub async fn set_deleted(&self, id: Uuid, deleted_ms: Option<i64>) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE studies SET deleted_ms = $2 WHERE id = $1";
-        changing!(self, sqlx::query(SQL).bind(id).bind(deleted_ms));
+        const SQL: &str = concat!(
+            "UPDATE studies SET deleted_ms = $2, ",
+            stale!(),
+            " WHERE id = $1"
+        );
+        writing!(self, |tx| {
+            let change = sqlx::query(SQL).bind(id).bind(deleted_ms);
+            change.execute(&mut *tx).await?;
+            if deleted_ms.is_some() {
+                change_facets!(tx, (id, 0), std::collections::BTreeSet::new());
+            }
+        });
         Ok(())
     }
 
@@ -248,28 +246,5 @@ impl Store {
     pub async fn purge_deleted(&self, before_ms: i64) -> Result<u64, StoreError> {
         const SQL: &str = "DELETE FROM studies WHERE deleted_ms < $1";
         Ok(changing!(self, sqlx::query(SQL).bind(before_ms)))
-    }
-}
-
-/// A word as a LIKE pattern: it occurs anywhere, and its own signs mean themselves.
-fn like_word(word: &str) -> String {
-    let mut pattern = String::from("%");
-    for sign in clean(word).to_lowercase().chars() {
-        if matches!(sign, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(sign);
-    }
-    pattern.push('%');
-    pattern
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signs_of_a_pattern_mean_themselves() {
-        assert_eq!(like_word("50%_A"), "%50\\%\\_a%");
     }
 }

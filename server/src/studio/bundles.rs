@@ -5,16 +5,16 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use app::studio::{StudioError, StudyRow, StudyState};
-use measure::curve::Ceiling;
 use measure::study::StudySpec;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use super::{LocalStudio, views};
+use super::views::Model;
+use super::{LocalStudio, cards};
 use crate::bundle::{
     self, BundleError, Example, ExportError, Manifest, Opened, Packed, Scope, Unpacked, Worked,
 };
-use crate::store::Imported;
+use crate::store::{Imported, StoredConfiguration, StoredStudy};
 
 /// Bundles are packed and unpacked one at a time: each may take gigabytes of the disk meanwhile.
 static TURN: Mutex<()> = Mutex::const_new(());
@@ -69,31 +69,45 @@ pub(super) fn example_rows() -> Vec<StudyRow> {
 
 /// None where this build cannot read the study, which a test of every example forbids.
 fn example_row(manifest: &Manifest) -> Option<StudyRow> {
-    let spec: StudySpec = serde_json::from_str(manifest.study.spec.get()).ok()?;
-    let headline = |text: &str| serde_json::from_str::<views::Ceilings>(text).ok()?.0;
-    let ceilings = manifest.configurations.iter().map(|it| {
-        let ceiling: Option<Ceiling> = it.ceilings.as_ref().and_then(|raw| headline(raw.get()));
-        (it.name.clone(), ceiling)
-    });
     let study = &manifest.study;
-    let finished = manifest.points.iter().filter(|point| point.is_finished());
-    Some(StudyRow {
+    let mut spec: StudySpec = serde_json::from_str(study.spec.get()).ok()?;
+    spec.name = study.name.clone();
+    let stored = StoredStudy {
         id: study.id,
-        name: study.name.clone(),
+        spec,
         state: StudyState::Finished,
-        simulated: study.simulated,
-        insecure: app::studio::is_insecure(&spec),
+        problem: None,
         tags: study.tags.clone(),
+        note: String::new(),
+        simulated: study.simulated,
         engine: study.engine.clone(),
-        slo: spec.slo.clone(),
-        configurations: manifest.configurations.iter().map(|it| it.id).collect(),
-        ceilings: ceilings.collect(),
-        sessions: spec.workload.is_multi_turn(),
-        points_finished: count(finished.count()),
-        points: count(manifest.points.len()),
         created_ms: study.created_ms,
-        imported: true,
-    })
+        last_event: 0,
+        stop_requested: false,
+        dataset_sha256: None,
+        tokenizer_sha256: None,
+        counted: None,
+        imported: None,
+    };
+    let configurations = (0..).zip(&manifest.configurations).map(|(ordinal, it)| {
+        Some(StoredConfiguration {
+            id: it.id,
+            study: study.id,
+            ordinal,
+            facts: serde_json::from_str(it.facts.get()).ok()?,
+            cache_cold: it.cache_cold,
+            ceilings: it.ceilings.as_ref().map(|raw| raw.get().to_owned()),
+        })
+    });
+    let model = Model {
+        study: stored,
+        deleted_ms: None,
+        configurations: configurations.collect::<Option<_>>()?,
+        points: Vec::new(),
+    };
+    let finished = manifest.points.iter().filter(|point| point.is_finished());
+    let counts = (count(finished.count()), count(manifest.points.len()));
+    Some(cards::row_without_points(&model, counts))
 }
 
 fn count(number: usize) -> u32 {

@@ -21,7 +21,7 @@ use super::asked::{asked, cache};
 use super::history::{Known, of_side};
 use super::views::{Model, ceilings, point_view};
 use super::{internal, invalid, missing};
-use crate::store::Store;
+use crate::store::{Store, StoredConfiguration};
 use crate::supervisor::DIALECT;
 
 /// One configuration with everything the comparison needs.
@@ -147,6 +147,45 @@ async fn read_scores(
         scores.insert(point.id, score::decode(&bytes).map_err(internal)?);
     }
     Ok(scores)
+}
+
+/// Whether some configuration of a study differs from its baseline in more than one thing, as far as both were measured.
+pub(crate) fn is_confounded(model: &Model) -> bool {
+    let measured = model.configurations.iter().filter(|stored| {
+        let of = |it: &&crate::store::StoredPoint| it.configuration == stored.ordinal;
+        model
+            .points
+            .iter()
+            .filter(of)
+            .any(|it| it.summary.is_some())
+    });
+    let sides: Vec<Side> = measured.map(|stored| bare(model, stored)).collect();
+    let Some((baseline, others)) = sides.split_first() else {
+        return false;
+    };
+    let confounded = |it: &Side| {
+        matches!(
+            comparability_of(baseline, it),
+            Comparability::Confounded { .. }
+        )
+    };
+    others.iter().any(confounded)
+}
+
+/// A configuration without its points.
+fn bare(model: &Model, stored: &StoredConfiguration) -> Side {
+    Side {
+        view: ComparedConfiguration {
+            study: model.study.id,
+            study_name: String::new(),
+            simulated: model.study.simulated,
+            configuration: model.configuration_view(stored),
+            points: Vec::new(),
+        },
+        spec: model.study.spec.clone(),
+        scores: HashMap::new(),
+        noise: Vec::new(),
+    }
 }
 
 fn page(mut sides: Vec<Side>, slo: Slo) -> CompareView {

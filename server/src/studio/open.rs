@@ -8,6 +8,7 @@ use url::Url;
 use uuid::Uuid;
 
 use super::LocalStudio;
+use super::cards;
 use super::history::catch_up_or_log;
 use super::launch::DATASETS;
 use crate::live::LiveHub;
@@ -95,7 +96,10 @@ impl LocalStudio {
             .map_err(|cause| OpenError::Store { cause })?;
         // Studies of an older program, and of whoever went away right after an end.
         let store = self.store.clone();
-        tokio::spawn(async move { catch_up_or_log(&store).await });
+        tokio::spawn(async move {
+            cards::catch_up(&store).await;
+            catch_up_or_log(&store).await;
+        });
         Ok(())
     }
 

@@ -22,6 +22,7 @@ use super::site::{Site, probe};
 use crate::live::LiveHub;
 use crate::records::to_parquet;
 use crate::store::{BeginPoint, FinishPoint, now_ms};
+use crate::studio::cards;
 use crate::studio::engines::sentence;
 use crate::studio::views::point_view;
 
@@ -227,7 +228,10 @@ impl Run<'_> {
             event: &event,
         };
         match self.parts.store.finish_point(&finish).await {
-            Ok(number) => self.announce(number, event),
+            Ok(number) => {
+                self.announce(number, event);
+                cards::keep_or_log(&self.parts.store, &self.model).await;
+            }
             Err(cause) => {
                 // What is not stored was not measured.
                 self.model.points[index] = before;

@@ -328,7 +328,7 @@ fn at(times: &[f64], share: f64) -> f64 {
 }
 
 /// One row: median, p95 and largest.
-fn row(name: &str, times: &[f64], median_most: Option<f64>, p95_most: Option<f64>) {
+pub fn row(name: &str, times: &[f64], median_most: Option<f64>, p95_most: Option<f64>) {
     let [median, p95, largest] = [0.5, 0.95, 1.0].map(|share| at(times, share));
     let within = |value: f64, most: Option<f64>| most.is_none_or(|most| value <= most);
     let kept = within(median, median_most) && within(p95, p95_most);

@@ -15,7 +15,8 @@ async fn one_click_opens_an_example() -> anyhow::Result<()> {
     browser.shows("Example studies").await?;
     let violations = browser.accessibility_violations().await?;
     anyhow::ensure!(violations.is_empty(), "axe: {violations:#?}");
-    browser.find("a[href^='/examples/']").await?.click().await?;
+    let example = "button[formaction^='/examples/']";
+    browser.find(example).await?.click().await?;
     is_open(&browser).await?;
     browser.goto(&studio.url).await?;
     let listed = "return document.querySelectorAll('ul.studies > li').length === 1";

@@ -11,6 +11,13 @@ use tests::process::workspace;
 
 use super::{ME, opened};
 
+/// What a browser says of a form of ours.
+const FORM: &[(&str, &str)] = &[
+    ("content-type", "application/x-www-form-urlencoded"),
+    ("sec-fetch-site", "same-origin"),
+    ("origin", "null"),
+];
+
 /// All of them together stand in the binary.
 const MOST_BYTES: u64 = 3_000_000;
 
@@ -72,8 +79,10 @@ async fn every_example_opens_and_shows_its_figures() {
             assert_eq!(view.is_simulated(), offered.simulated, "{}", offered.name);
             let rows = studio.studies(&ME, StudyFilter::default()).await?;
             let listed = rows.into_iter().find(|row| row.id == it.id);
-            let listed = listed.expect("in the list");
+            let mut listed = listed.expect("in the list");
             assert!(listed.imported, "and says where it is from");
+            // What only its points tell.
+            (listed.sketch, listed.confounded) = Default::default();
             assert_eq!(listed, offered, "offered as it is");
             let headline = view.configurations.iter().map(|it| it.ceiling);
             let offered: Vec<_> = offered.ceilings.into_iter().map(|(_, it)| it).collect();
@@ -97,9 +106,14 @@ async fn the_start_page_offers_them_and_a_link_opens_one() -> anyhow::Result<()>
             start.contains(&link) && start.contains(&study.name),
             "{link}"
         );
-        let visit = edge.get(&link).await;
+        let look = edge.get(&link).await;
+        assert_eq!((look.status, look.header("location")), (303, "/#examples"));
+        let page = format!("/studies/{}", study.id);
+        assert_eq!(edge.get(&page).await.status, 404, "looking opens nothing");
+        let visit = edge.send("POST", &link, FORM, "").await;
         assert_eq!(visit.status, 303);
-        assert_eq!(visit.header("location"), format!("/studies/{}", study.id));
+        assert_eq!(visit.header("location"), page);
+        assert_eq!(edge.get(&link).await.header("location"), page);
         let page = edge.get(visit.header("location")).await;
         let origin = format!("Imported from {}", example.file());
         assert!(page.text().contains(&origin), "{}", page.status);

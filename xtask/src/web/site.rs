@@ -22,6 +22,7 @@ const STYLES: &[&str] = &[
     "new",
     "compare",
     "point",
+    "start",
 ];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 

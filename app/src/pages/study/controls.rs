@@ -6,7 +6,6 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{effect, memo};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_navigate;
 use measure::slo::Slo;
 use measure::study::Turn;
 use uuid::Uuid;
@@ -14,15 +13,13 @@ use uuid::Uuid;
 use super::Page;
 use crate::api::{
     Answer, delete_study, edit_study, get_study, proceed_study, resume_study, stop_study,
-    undelete_study,
 };
 use crate::live::is_live;
 use crate::studio::{PointState, StudyEdit, StudyState, StudyView};
 use crate::ui::badge::Tone;
-use crate::ui::browser_only::BrowserOnly;
 use crate::ui::dialog::Dialog;
 use crate::ui::empty::Notice;
-use crate::ui::toast::{Toasts, toasts};
+use crate::ui::toast::toasts;
 use crate::url_state::{ViewState, escape};
 use crate::words;
 
@@ -137,47 +134,25 @@ fn compare_link(study: &StudyView, tried: Option<&Slo>) -> Option<String> {
     Some(format!("/compare?{}{slo}", ids.join("&")))
 }
 
-/// Hides the study at once; the way back stands in the message.
+/// Hides the study at once; the page of studies says what that ended, and offers the way back.
 #[component]
 fn Delete(page: Page) -> impl IntoView {
-    let navigate = BrowserOnly::new(use_navigate);
     let messages = toasts();
     let press = move |_| {
-        let (id, name) = page
-            .known
-            .with_untracked(|study| (study.id, study.spec.name.clone()));
-        let navigate = navigate.get();
+        let id = id(page);
         spawn_local(async move {
             match delete_study(id).await {
-                Ok(()) => {
-                    messages.say_with_undo(
-                        format!("“{name}” is deleted; it can be brought back for 30 days."),
-                        move || undelete(messages, id),
-                    );
-                    if let Some(navigate) = navigate {
-                        navigate("/", Default::default());
-                    }
-                }
+                Ok(()) => drop(window().location().set_href(&format!("/?deleted={id}"))),
                 Err(error) => messages.say(words::capital(&error.to_string())),
             }
         });
     };
     view! {
-        <button type="button" class="button quiet danger" title="Hides the study; it can be brought back for 30 days" on:click=press>
+        <button type="button" class="button quiet danger" title="Hides the study, and ends its share links; it can be brought back for 30 days" on:click=press>
             "Delete"
         </button>
     }
     .erased()
-}
-
-/// Brings the study back and shows it. The page it was deleted from is gone, so the browser goes there itself.
-fn undelete(messages: Toasts, id: Uuid) {
-    spawn_local(async move {
-        match undelete_study(id).await {
-            Ok(()) => drop(window().location().set_href(&format!("/studies/{id}"))),
-            Err(error) => messages.say(words::capital(&error.to_string())),
-        }
-    });
 }
 
 /// The engine must be restarted by a person: what to do, and the button for when it is done.

@@ -1,7 +1,7 @@
 //! What makes two runs runs of the same.
 
 use measure::history::{Figure, Key};
-use measure::knobs::{ACCEPTED, Facts, Source};
+use measure::knobs::{ACCEPTED, AUTHOR, Facts, Source};
 use measure::study::{Endpoint, EngineSpec, Turn};
 use measure::units::Level;
 use url::Url;
@@ -19,6 +19,7 @@ pub(super) fn facts(model: &Model, stored: &StoredConfiguration) -> Facts {
     // Another seed draws other requests of the same workload: part of what runs differ by.
     facts.remove(SEED);
     facts.remove(ACCEPTED);
+    facts.remove(AUTHOR);
     facts.extend(engine(model, stored.ordinal, &facts));
     facts
 }
