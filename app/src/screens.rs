@@ -14,6 +14,7 @@ use crate::pages::{NotFoundPage, SharePage, StudyPage};
 use crate::ui::erased::Erase;
 
 /// The address of the page that begins a study.
+#[cfg(feature = "ssr")]
 const NEW_STUDY: &str = "/studies/new";
 
 /// Whether the page that the server draws is that of the part that begins a study.

@@ -30,9 +30,8 @@ use crate::studio::{StudioError, StudyView};
 use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
 use crate::url_state::ViewState;
 
-pub use facts::cache_word;
 #[cfg(feature = "ssr")]
-pub use facts::fact_words;
+pub use facts::{cache_word, fact_words};
 pub use figure::main_chart;
 pub use promise::{ScoreSource, Tried};
 
