@@ -23,12 +23,12 @@ pub fn drawn(sample: &Sample) -> String {
     .map(|(name, values)| row(name, values))
     .collect();
     html!(
-        r#"<p class="small muted">The first {} of the first point, exactly as they would be sent. Input counts the whole context of a turn, without the engine's chat template.</p><div class="scroll-x" tabindex="0">{}</div><p class="small muted">Bars double in width: 1, 2 to 3, 4 to 7, and so on.</p><h4>One of them</h4>{}"#,
+        r#"<p class="small muted">The first {} of the first point, exactly as they would be sent. Input counts the whole context of a turn, without the engine's chat template.</p><div class="scroll-x" tabindex="0">{}</div><p class="small muted">Bars double in width: 1, 2 to 3, 4 to 7, and so on.</p><p class="small muted">One of them:</p>{}"#,
         crate::words::count(sample.input_tokens.len(), "request"),
         table(
             "",
             "Lengths of the requests",
-            heads(["", "#least", "#p50", "#p95", "#most", "how many"]),
+            heads(["length", "#least", "#p50", "#p95", "#most", "how many"]),
             rows
         ),
         sample.messages.iter().map(message).collect::<Html>()

@@ -13,7 +13,7 @@ use crate::ui::html::{Html, badge, html};
 pub fn chosen(page: &ComparePage, compared: &CompareView) -> Html {
     let rows = (0..page.state.ids.len()).filter_map(|place| row(page, compared, place));
     html!(
-        r#"<section class="stack tight" aria-labelledby="chosen-heading"><h2 id="chosen-heading">Configurations</h2><ul class="chosen">{}</ul>{}</section>"#,
+        r#"<section class="stack tight" aria-labelledby="chosen-heading"><h2 id="chosen-heading">Configurations</h2><ul class="compared-list">{}</ul>{}</section>"#,
         rows.collect::<Html>(),
         another(page)
     )

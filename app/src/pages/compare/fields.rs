@@ -44,10 +44,11 @@ fn parts(value: &str) -> (&str, Option<Value>) {
     }
 }
 
-/// Every leaf with the names on the way to it.
+/// Every leaf with the names on the way to it, by these names: two structures list what both have in one order.
 fn flat(structure: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     walk(structure, &mut Vec::new(), &mut found);
+    found.sort();
     found
 }
 
