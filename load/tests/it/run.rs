@@ -439,8 +439,9 @@ async fn connections_that_are_closed_unsaid_are_not_used_again() {
         let run = run.await.expect("a run");
         run.records.iter().filter(|record| !record.is_ok()).count()
     };
-    assert!(lost(all()).await <= 1, "what was on its way");
-    assert_eq!(lost(all()).await, 0, "the engine is known by then");
+    // Whether an end is seen before the next request is a race, until one is lost: the engine is known from then on.
+    let all_lost = [lost(all()).await, lost(all()).await, lost(all()).await];
+    assert!(all_lost.iter().sum::<usize>() <= 1, "{all_lost:?}");
 }
 
 #[tokio::test]
