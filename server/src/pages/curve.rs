@@ -86,9 +86,7 @@ pub async fn csv(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.study(&actor, id).await?;
-    let state = view_of(query).0;
-    let study = judged(&edge, study, &state).await?;
-    Ok(csv_of(rows(&study, &state)).into_response())
+    Ok(csv_of(rows_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
 /// `GET /s/{token}/curve.svg`
@@ -108,9 +106,13 @@ pub async fn shared_csv(
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let study = edge.studio.shared(&token).await?;
-    let state = view_of(query).0;
-    let study = judged(&edge, study, &state).await?;
-    Ok(csv_of(rows(&study, &state)).into_response())
+    Ok(csv_of(rows_of(&edge, study, &view_of(query).0).await?).into_response())
+}
+
+/// What a view plots, as rows.
+async fn rows_of(edge: &Edge, study: StudyView, state: &ViewState) -> Result<String, StudioError> {
+    let study = judged(edge, study, state).await?;
+    Ok(rows(&study, state))
 }
 
 fn rows(study: &StudyView, state: &ViewState) -> String {
