@@ -100,8 +100,14 @@ impl Axis {
     }
 }
 
+/// More than any step of a linear axis makes: only ends that are too close to each other or too far from zero come to it.
+const MOST_TICKS: usize = 12;
+
 fn linear_ticks(lo: f64, hi: f64) -> Vec<f64> {
     let raw = (hi - lo) / 5.0;
+    if !raw.is_normal() {
+        return Vec::new();
+    }
     let decade = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
@@ -110,7 +116,8 @@ fn linear_ticks(lo: f64, hi: f64) -> Vec<f64> {
         .unwrap_or(raw);
     let first = (lo / step).ceil() as i64;
     let last = (hi / step).floor() as i64;
-    (first..=last).map(|index| index as f64 * step).collect()
+    let steps = (first..=last).take(MOST_TICKS);
+    steps.map(|index| index as f64 * step).collect()
 }
 
 fn log_ticks(lo: f64, hi: f64) -> Vec<f64> {
@@ -178,6 +185,20 @@ mod tests {
             &["1", "2", "5", "10", "20", "50", "100"],
         );
         check_ticks(&[4000.0], false, &["0", "1,000", "2,000", "3,000", "4,000"]);
+    }
+
+    #[test]
+    fn an_axis_without_a_usable_step_has_no_ticks_and_no_trouble() {
+        for (lo, hi) in [
+            (0.0, 5e-324),
+            (-5e-324, 0.0),
+            (0.0, 1e-323),
+            (-1.7e308, 1.7e308),
+            (1e300, 1.0000001e300),
+        ] {
+            let zoomed = axis(&[1.0], false).zoomed(lo, hi);
+            assert!(zoomed.ticks().len() <= MOST_TICKS, "{lo} {hi}");
+        }
     }
 
     #[test]

@@ -6,8 +6,12 @@
 #[cfg(any(target_arch = "wasm32", test))]
 mod json; // JSON in little code
 
+mod stopped; // a page that can do nothing more
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+pub use stopped::say_when_stopped;
 
 /// JSON that is not what it should be, in the reader's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

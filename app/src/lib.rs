@@ -60,6 +60,7 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::Router;
 use serde::{Deserialize, Serialize};
 
+pub use browser::say_when_stopped;
 use screens::{Brand, Screens};
 use ui::theme::ThemeToggle;
 #[cfg(feature = "ssr")]

@@ -214,8 +214,14 @@ impl ViewState {
 fn zoom_of(text: &str) -> Option<(f64, f64)> {
     let (from, to) = text.split_once(',')?;
     let (from, to) = (decimal::parse(from.trim())?, decimal::parse(to.trim())?);
-    (from < to && to.is_finite() && from.is_finite()).then_some((from, to))
+    let apart = FINEST * from.abs().max(to.abs()).max(FINEST);
+    (to.abs() < FARTHEST && from.abs() < FARTHEST && apart < to - from).then_some((from, to))
 }
+
+/// Two ends of an axis lie at least this part of the larger apart, and at least the square of it.
+const FINEST: f64 = 1e-6;
+/// No axis reaches as far.
+const FARTHEST: f64 = 1e15;
 
 /// What stands in a query and is none of the choices, each with what is shown instead. The server tells it, so that no browser needs to.
 #[cfg(feature = "ssr")]
@@ -301,6 +307,15 @@ mod tests {
             }),
         );
         ViewState::read(|key| map.get(key))
+    }
+
+    #[test]
+    fn a_range_that_no_axis_can_show_is_none() {
+        for text in ["0,5e-324", "-1e-323,5e-324", "-1.7e308,1.7e308", "5,5.000001", "9,3", "1e15,1e16"] {
+            assert_eq!(zoom_of(text), None, "{text}");
+        }
+        assert_eq!(zoom_of("0, 0.001"), Some((0.0, 0.001)));
+        assert_eq!(zoom_of("-2,16"), Some((-2.0, 16.0)));
     }
 
     #[test]

@@ -7,6 +7,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Called once by the page, when this module has loaded.
 #[wasm_bindgen]
 pub fn hydrate() {
-    console_error_panic_hook::set_once();
+    app::say_when_stopped();
     leptos::mount::hydrate_body(app::App);
 }

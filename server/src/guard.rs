@@ -7,6 +7,7 @@
 pub mod headers;
 pub mod limit;
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request, State};
@@ -14,6 +15,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::config::Config;
@@ -209,6 +211,22 @@ pub fn check_content_type(request: &Request) -> Result<(), ApiError> {
     )))
 }
 
+/// Refuses addresses with `.` or `..` between their slashes, however often encoded: who may come in is decided by how an
+/// address begins, and whoever resolves them later would show what stands elsewhere.
+fn check_path(path: &str) -> Result<(), ApiError> {
+    let mut text = path.to_owned();
+    while let Cow::Owned(decoded) = percent_decode_str(&text).decode_utf8_lossy() {
+        text = decoded;
+    }
+    let goes_up = |segment: &str| matches!(segment, "." | "..");
+    if text.split(['/', '\\']).any(goes_up) {
+        return Err(ApiError::BadRequest(
+            "an address holds no `.` and no `..` between its slashes".into(),
+        ));
+    }
+    Ok(())
+}
+
 /// What a plain form sends.
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -223,6 +241,7 @@ fn takes_forms(path: &str) -> bool {
 /// The middleware: identifies the caller, refuses strangers.
 pub async fn guard(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let checked = edge.guard.identify(&request).and_then(|caller| {
+        check_path(request.uri().path())?;
         edge.guard.check_origin(&request, &caller)?;
         check_content_type(&request)?;
         Ok(caller)

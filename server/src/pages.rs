@@ -26,7 +26,6 @@ use leptos::context::{provide_context, use_context};
 use leptos::nonce::use_nonce;
 use leptos_axum::{
     LeptosRoutes, ResponseOptions, generate_route_list_with_exclusions,
-    render_app_async_with_context,
 };
 use serde::Deserialize;
 use uuid::Uuid;
@@ -159,9 +158,7 @@ async fn nowhere(State(edge): State<Edge>, request: Request<Body>) -> Response {
         return ApiError::NotFound(format!("no such address: {} {path}", request.method()))
             .into_response();
     }
-    let mut response = render_app_async_with_context(context(&edge), shell)(request).await;
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
+    sorry(&edge, &StudioError::NotFound { what: "page".into() })
 }
 
 /// The middleware in front of shared links: nobody may try many.

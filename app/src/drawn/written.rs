@@ -4,12 +4,13 @@ pub mod command; // as command lines
 
 use measure::study::{Connection, Endpoint, EngineSpec, StudySpec};
 
+use crate::pages::STUDIO;
 use crate::ui::html::{Html, html};
 
 /// All forms that there are of this study, each to be copied.
 pub fn drawn(spec: &StudySpec) -> String {
     let json = serde_json::to_string_pretty(spec).unwrap_or_default();
-    let launched = "curl --json @study.json \"$STUDIO/api/v1/studies\"";
+    let launched = format!("curl --json @study.json '{STUDIO}/api/v1/studies'");
     let lines = match command::lines(spec) {
         Ok(lines) => text(
             "written-command",
@@ -34,8 +35,8 @@ pub fn drawn(spec: &StudySpec) -> String {
         text("written-json", "The study, study.json", &json),
         text(
             "written-launch",
-            "Launching it from a shell; STUDIO is this studio's address",
-            launched
+            "Launching it from a shell",
+            &launched
         ),
         lines,
         file

@@ -13,7 +13,7 @@ mod study; // one study // what could not be shown, and why
 pub use error::error_page;
 pub use error::{ErrorView, NotFoundPage};
 #[cfg(feature = "ssr")]
-pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, beginning, drawn_key};
+pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, STUDIO, beginning, drawn_key};
 pub use new::{Beginning, NewStudyPage};
 pub use share::SharePage;
 pub use study::{StudyPage, main_chart};

@@ -49,6 +49,8 @@ pub use beginning::Beginning;
 pub use beginning::beginning;
 #[cfg(feature = "ssr")]
 pub use drawn::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, drawn_key};
+#[cfg(feature = "ssr")]
+pub use later::STUDIO;
 
 /// Where a new study starts from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,6 +114,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
     let form = Form::new(draft.clone(), drawn);
     let key = StoredValue::new(key);
     keep_while_typing(form, draft, key);
+    names_follow_knobs(form);
     let engines = shared::engines(engines);
     let datasets = shared::datasets(datasets);
     let slos = shared::slos(slos);
@@ -210,6 +213,17 @@ fn launch_action(
         _ => {}
     });
     launch
+}
+
+/// A configuration that is called after its knobs is called after what they become.
+fn names_follow_knobs(form: Form) {
+    Effect::new(move |before: Option<Vec<String>>| {
+        let followed = |before: Vec<String>| form.draft.with(|draft| draft.following(&before));
+        if let Some(draft) = before.and_then(followed) {
+            form.draft.set(draft);
+        }
+        form.draft.with(Draft::called)
+    });
 }
 
 /// Restores what was typed before a reload, then keeps every change.

@@ -1,11 +1,11 @@
 //! What an adaptive sweep is told to take, before it starts.
 
+use measure::adaptive::{Foretold, Stop, foretell};
+
 use super::*;
 
 /// What an adaptive sweep would take, before it starts.
 pub fn foretold(spec: &StudySpec) -> String {
-    use measure::adaptive::foretell;
-
     let Some(search) = spec.search().filter(|_| spec.check().is_empty()) else {
         return String::new();
     };
@@ -21,7 +21,7 @@ pub fn foretold(spec: &StudySpec) -> String {
             percent(expected.width)
         )
     } else {
-        "That is too little time to enclose the ceiling of most engines".into()
+        too_little(spec, &expected)
     };
     format!(
         "At most {} of {} min for each configuration. {close}. Were the ceiling in the middle, it would try {}.",
@@ -29,4 +29,34 @@ pub fn foretold(spec: &StudySpec) -> String {
         (expected.seconds / 60.0).ceil(),
         steps.join(", ")
     )
+}
+
+/// What keeps a search from enclosing most ceilings: its time, or how many requests a rate may have.
+fn too_little(spec: &StudySpec, expected: &Foretold) -> String {
+    let most = spec.length.max_requests;
+    match expected.stop {
+        Stop::TimeSpent => "That is too little time to enclose the ceiling of most engines".into(),
+        _ => format!("At most {most} requests a rate are too few to enclose the ceiling of most engines"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::study::Preset;
+
+    use super::*;
+
+    #[test]
+    fn the_search_that_is_offered_encloses_a_ceiling() {
+        let offered = StudySpec {
+            name: "a search".into(),
+            ..Preset::Ceiling.study(&[])
+        };
+        let said = foretold(&offered);
+        assert!(said.contains("bracket should then be about"), "{said}");
+        let mut few = offered;
+        few.length.max_requests = 200;
+        let said = foretold(&few);
+        assert!(said.contains("At most 200 requests a rate"), "{said}");
+    }
 }

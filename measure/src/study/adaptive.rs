@@ -83,11 +83,11 @@ fn read(text: &str) -> Option<Adaptive> {
 }
 
 impl StudySpec {
-    /// The search of each of its configurations; `None` where its levels are fixed.
+    /// The search of each of its configurations; `None` where its levels are fixed, or its limits leave no rate between them.
     ///
     /// A probe has at least `length.min_requests`; one rate gets at most `length.max_requests` over all its probes.
     pub fn search(&self) -> Option<Search> {
-        let adaptive = self.adaptive?;
+        let adaptive = self.adaptive.filter(|it| it.from < it.to)?;
         let seconds = f64::from(adaptive.minutes) * 60.0;
         Some(Search {
             from: adaptive.from.per_second(),

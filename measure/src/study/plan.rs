@@ -27,8 +27,9 @@ impl PointLength {
 }
 
 pub(super) fn plan(spec: &StudySpec) -> Vec<PlannedPoint> {
-    if let Some(search) = spec.search() {
-        return spec.first_probes(&search);
+    if spec.adaptive.is_some() {
+        let search = spec.search();
+        return search.map_or_else(Vec::new, |search| spec.first_probes(&search));
     }
     let guess = Guess::of(spec);
     let mut points = Vec::new();

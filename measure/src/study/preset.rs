@@ -1,12 +1,14 @@
 //! Questions that studies are most often begun with, as studies whose defaults are good science.
 
-use super::{Adaptive, ConfigurationSpec, EngineSpec, StudySpec, Turn};
+use super::{Adaptive, ConfigurationSpec, EngineSpec, PointLength, StudySpec, Turn};
 use crate::knobs::KnobValue;
 use crate::units::Level;
 
 /// A question, and the study that answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
+    /// One knob at two values, so short that it says little and shows everything.
+    Quick,
     /// Prefix caching on and off, from half an arrival a second to all at once, on the simulator.
     Exercise,
     /// One configuration, rates chosen by what the points show.
@@ -21,7 +23,8 @@ pub enum Preset {
 
 impl Preset {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
+        Self::Quick,
         Self::Ceiling,
         Self::Knob,
         Self::Engines,
@@ -32,6 +35,7 @@ impl Preset {
     /// Its name in an address.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Quick => "quick",
             Self::Exercise => "exercise",
             Self::Ceiling => "ceiling",
             Self::Engines => "engines",
@@ -48,6 +52,7 @@ impl Preset {
     /// What it is called where it is chosen.
     pub fn title(self) -> &'static str {
         match self {
+            Self::Quick => "A quick look",
             Self::Exercise => "Goodput exercise",
             Self::Ceiling => "Find the ceiling",
             Self::Engines => "Compare engines",
@@ -59,6 +64,7 @@ impl Preset {
     /// The question it answers.
     pub fn question(self) -> &'static str {
         match self {
+            Self::Quick => "What does one knob do? Few rates, short points: about two minutes.",
             Self::Exercise => {
                 "What does prefix caching bring? On the simulator, without any engine."
             }
@@ -90,6 +96,7 @@ impl Preset {
             Self::Ceiling => find_ceiling(&mut study),
             Self::Engines => add_engine(&mut study, engines.get(1)),
             Self::Knob => add_variant(&mut study),
+            Self::Quick => look_quickly(&mut study),
             Self::Regression => measure_again(&mut study),
             Self::Exercise => {}
         }
@@ -110,8 +117,24 @@ fn as_it_is(engine: &EngineSpec) -> ConfigurationSpec {
 }
 
 fn find_ceiling(study: &mut StudySpec) {
-    study.adaptive = "find 0.5-64 in 20 min".parse::<Adaptive>().ok();
+    study.adaptive = "find 1-64 in 30 min".parse::<Adaptive>().ok();
+    // Fewer decide hardly any rate that is close to the ceiling.
+    study.length.max_requests = 4000;
     study.levels = Vec::new();
+}
+
+/// Rates on both sides of where most engines end, as few requests as give a p95 an upper end.
+fn look_quickly(study: &mut StudySpec) {
+    add_variant(study);
+    study.levels = ["2", "6", "12", "24"]
+        .iter()
+        .filter_map(|rate| rate.parse().ok())
+        .collect();
+    study.length = PointLength {
+        min_requests: 100,
+        max_requests: 300,
+        seconds: 8,
+    };
 }
 
 /// The second engine: another of those that are there.
@@ -134,7 +157,7 @@ fn add_engine(study: &mut StudySpec, other: Option<&EngineSpec>) {
 /// A variant: on the simulator with a knob turned; elsewhere the knob is for the person to choose.
 fn add_variant(study: &mut StudySpec) {
     let mut variant = ConfigurationSpec {
-        name: "variant".to_owned(),
+        name: "variant 1".to_owned(),
         ..ConfigurationSpec::default()
     };
     let (knob, from, to) = ("max-num-seqs", 32, 128);

@@ -229,3 +229,22 @@ fn forwarded_headers_are_refused_unless_they_are_believed() {
         ("https://studio.example", "9.9.9.9")
     );
 }
+
+#[test]
+fn an_address_that_goes_up_is_refused_however_it_is_written() {
+    for path in [
+        "/s/../studies/new",
+        "/embed/%2e%2e/studies/new",
+        "/s/x/%2E./../studies",
+        "/s/%252e%252e/studies/new",
+        "/s/..%2fstudies/new",
+        "/s/..\\studies\\new",
+        "/s/./x",
+        "/..",
+    ] {
+        assert!(check_path(path).is_err(), "{path}");
+    }
+    for path in ["/", "/s/a..b/curve.svg", "/assets/app..css", "/s/%E0%A4%A", "/studies/..."] {
+        assert!(check_path(path).is_ok(), "{path}");
+    }
+}

@@ -8,14 +8,14 @@ use app::point::{self, PANELS, REQUESTS, heading};
 use app::requests::{Place, Requests, View, panel, request, rows};
 use app::studio::{Actor, PointView, Studio, StudioError, StudyView};
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 use uuid::Uuid;
 
-use super::{drawn, nowhere};
+use super::{drawn, sorry};
 use crate::api::body::{Path, Query};
 use crate::auth::Who;
 use crate::error::ApiError;
@@ -39,7 +39,6 @@ pub async fn page(
     Who(actor): Who,
     Path((study, point)): Path<(String, String)>,
     Query(pairs): Query<Pairs>,
-    asked: Request,
 ) -> Response {
     let ids = study.parse().ok().zip(point.parse().ok());
     let found = match ids {
@@ -48,7 +47,7 @@ pub async fn page(
     };
     match found {
         Ok((study, point)) => stream(edge, actor, study, point, view(&pairs)),
-        Err(StudioError::NotFound { .. }) => nowhere(State(edge), asked).await,
+        Err(error @ StudioError::NotFound { .. }) => sorry(&edge, &error),
         Err(error) => ApiError::from(error).into_response(),
     }
 }
@@ -187,7 +186,6 @@ pub async fn one(
     Who(actor): Who,
     Path((study, point, number)): Path<(String, String, String)>,
     Query(pairs): Query<Pairs>,
-    asked: Request,
 ) -> Response {
     let ids = study.parse().ok().zip(point.parse().ok());
     let place = number
@@ -202,7 +200,7 @@ pub async fn one(
     };
     match found {
         Ok(page) => drawn(|nonce| document::document(&page, edge.site.assets(), nonce)),
-        Err(StudioError::NotFound { .. }) => nowhere(State(edge), asked).await,
+        Err(error @ StudioError::NotFound { .. }) => sorry(&edge, &error),
         Err(error) => ApiError::from(error).into_response(),
     }
 }

@@ -349,6 +349,17 @@ impl Removed {
             self.note(&value.to_string(), &shown.unwrap_or_default());
         }
         spec.knobs = knobs;
+        self.strip_declared(&mut spec.declared);
+    }
+
+    /// What people declared goes by the rule of facts; what that hides is left out.
+    fn strip_declared(&mut self, declared: &mut BTreeMap<String, String>) {
+        let said = std::mem::take(declared);
+        for (name, value) in said {
+            let shown = plain::fact(&name, &value).filter(|it| it != plain::HIDDEN);
+            self.note(&value, shown.as_deref().unwrap_or_default());
+            declared.extend(shown.map(|shown| (name, shown)));
+        }
     }
 
     fn note(&mut self, raw: &str, shown: &str) {
@@ -420,6 +431,24 @@ mod tests {
         assert_eq!(value(0, "at"), None);
         // What is hidden in another study may be anything.
         assert_ne!(shown_facts(all, other)[0], shown[0]);
+    }
+
+    #[test]
+    fn what_a_person_declared_goes_by_the_rule_of_facts() {
+        let mut spec = StudySpec::goodput_exercise();
+        let said = [
+            ("hardware", "1 x H100 80GB"),
+            ("author", "ada@corp.example"),
+            ("my secret", "hunter2"),
+            ("quantization", "/home/ada/q4"),
+        ];
+        let said = said.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        spec.configurations[0].declared = said.into();
+        spec.name = "for ada@corp.example".to_owned();
+        strip_spec(&mut spec);
+        let left: Vec<_> = spec.configurations[0].declared.iter().collect();
+        assert_eq!(left, [(&"hardware".to_owned(), &"1 x H100 80GB".to_owned())]);
+        assert!(!spec.name.contains("ada@"), "{}", spec.name);
     }
 
     #[test]

@@ -65,13 +65,14 @@ fn is_body(name: &str) -> bool {
 }
 
 /// What the compiler's own wasm32 target may use, and browsers have had for years.
-const FEATURES: [&str; 6] = [
+const FEATURES: [&str; 7] = [
     "--enable-bulk-memory",
     "--enable-multivalue",
     "--enable-mutable-globals",
     "--enable-nontrapping-float-to-int",
     "--enable-reference-types",
     "--enable-sign-ext",
+    "--enable-simd",
 ];
 
 /// Lets binaryen's `wasm-opt` go over a module. Only what is tiny is put into its callers: larger bodies, each with its own

@@ -26,11 +26,12 @@ const RUSTUP_LIMIT: Duration = Duration::from_secs(90);
 /// where that makes the whole smaller: a function used in one place only gets a bonus of 15 000, which this takes back.
 /// What stays apart stays alike, and compresses better. Panics name no file and no line: the module has no names
 /// either, and those texts weigh.
-const FLAGS: [&str; 4] = [
+const FLAGS: [&str; 5] = [
     "--cfg",
     "erase_components",
     "-Cllvm-args=-inline-threshold=-14900",
     "-Zlocation-detail=none",
+    "-Ctarget-feature=+simd128",
 ];
 const NO_WAY: &str = "the browser's part needs a compiler for wasm32; one of three ways mends this: \
     `rustup target add wasm32-unknown-unknown`, or on Debian `apt-get install rustc-web rust-web-src lld`, \

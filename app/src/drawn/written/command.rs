@@ -1,7 +1,7 @@
 //! Points of a study's baseline as lines of `goodput bench`.
 
 use measure::arrival::Arrival;
-use measure::study::{Endpoint, EngineSpec, StudySpec};
+use measure::study::{Connection, Endpoint, EngineSpec, PlannedPoint, StudySpec};
 use measure::units::Level;
 use measure::workload::{Answers, Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
@@ -22,7 +22,7 @@ pub fn lines(spec: &StudySpec) -> Result<Vec<String>, &'static str> {
             engine(endpoint),
             load(spec, *level),
             workload.clone(),
-            rest(spec),
+            rest(spec, *level),
         ];
         let words: Vec<String> = parts.concat().iter().map(|word| shell(word)).collect();
         format!("goodput bench {}", words.join(" "))
@@ -30,8 +30,13 @@ pub fn lines(spec: &StudySpec) -> Result<Vec<String>, &'static str> {
     Ok(spec.levels.iter().map(line).collect())
 }
 
-fn option(name: &str, value: impl ToString) -> [String; 2] {
-    [format!("--{name}"), value.to_string()]
+/// An option with its value: in one word where the value would be taken for an option itself.
+fn option(name: &str, value: impl ToString) -> Vec<String> {
+    let value = value.to_string();
+    if value.starts_with('-') {
+        return vec![format!("--{name}={value}")];
+    }
+    vec![format!("--{name}"), value]
 }
 
 fn engine(endpoint: &Endpoint) -> Vec<String> {
@@ -48,32 +53,56 @@ fn engine(endpoint: &Endpoint) -> Vec<String> {
     key("api-key-secret", &endpoint.api_key_secret);
     let headers = endpoint.headers.iter();
     words.extend(headers.flat_map(|(name, value)| option("header", format!("{name}: {value}"))));
+    words.extend(connection(&endpoint.connection));
     words
+}
+
+/// How the engine is reached, where that is not as usual.
+fn connection(connection: &Connection) -> Vec<String> {
+    let flag = |is: bool, name: &str| is.then(|| format!("--{name}"));
+    let given = |name, value: &Option<String>| value.iter().flat_map(|it| option(name, it)).collect();
+    let words: [Vec<String>; 2] = [
+        given("ca-file", &connection.ca_file),
+        given("proxy", &connection.proxy),
+    ];
+    let flags = [
+        flag(connection.insecure, "insecure"),
+        flag(connection.http2, "http2"),
+    ];
+    words.concat().into_iter().chain(flags.into_iter().flatten()).collect()
 }
 
 fn load(spec: &StudySpec, level: Level) -> Vec<String> {
     let mut words = match level {
-        Level::Concurrency(streams) => option("concurrency", streams).to_vec(),
-        Level::Replay(speed) => option("speed", speed.factor()).to_vec(),
-        Level::Inf => option("rate", "inf").to_vec(),
-        Level::Rate(rate) => option("rate", rate.per_second()).to_vec(),
+        Level::Concurrency(streams) => option("concurrency", streams),
+        Level::Replay(speed) => option("speed", speed.factor()),
+        Level::Inf => option("rate", "inf"),
+        Level::Rate(rate) => option("rate", rate.per_second()),
     };
     if spec.arrival != Arrival::Poisson {
         words.extend(option("arrival", spec.arrival));
     }
-    words.extend(option("requests", spec.length.max_requests));
+    let planned = planned(spec, level).map(|point| point.requests);
+    words.extend(option("requests", planned.unwrap_or(spec.length.max_requests)));
     words
 }
 
-fn rest(spec: &StudySpec) -> Vec<String> {
+/// The first point that the study plans at a level.
+fn planned(spec: &StudySpec, level: Level) -> Option<PlannedPoint> {
+    spec.plan().into_iter().find(|point| point.level == level)
+}
+
+fn rest(spec: &StudySpec, level: Level) -> Vec<String> {
+    let seed = planned(spec, level).map_or(spec.seed, |point| point.seed);
     let mut words = [
-        option("seed", spec.seed.0),
+        option("seed", seed.0),
         option("warmup", spec.warmup),
         option("idle-timeout-ms", spec.idle_timeout_ms),
         option("drain-ms", spec.drain_ms),
         option("slo", &spec.slo),
     ]
     .concat();
+    words.extend(spec.tokenizer.iter().flat_map(|it| option("tokenizer", it)));
     if 0 < spec.ramp_in_ms {
         words.extend(option("ramp-in", spec.ramp_in_ms as f64 / 1000.0));
     }
@@ -92,10 +121,10 @@ fn workload(workload: &Workload) -> Result<Vec<String>, &'static str> {
             input,
             output,
         } => [
-            option("workload", "shared-prefix").to_vec(),
-            option("families", families).to_vec(),
-            option("prefix-tokens", prefix_tokens).to_vec(),
-            option("prefix-share", share).to_vec(),
+            option("workload", "shared-prefix"),
+            option("families", families),
+            option("prefix-tokens", prefix_tokens),
+            option("prefix-share", share),
             sized("input", input)?,
             sized("output", output)?,
         ]
@@ -150,7 +179,7 @@ fn of_file(workload: &Workload) -> Result<Vec<String>, &'static str> {
             output,
             repeats,
         } => {
-            let mut words = option("workload", format!("prompts:{file}")).to_vec();
+            let mut words = option("workload", format!("prompts:{file}"));
             if let Some(output) = output {
                 words.extend(sized("output", output)?);
             }
@@ -183,7 +212,7 @@ fn recorded(trace: &Trace) -> Vec<String> {
         TraceFormat::BurstGpt => "burstgpt",
         TraceFormat::Jsonl => "trace",
     };
-    let mut words = option("workload", format!("{format}:{}", trace.file)).to_vec();
+    let mut words = option("workload", format!("{format}:{}", trace.file));
     let seconds = |millis: u64| millis as f64 / 1000.0;
     let window = match trace.length_ms {
         Some(length) => Some(format!("{}:{}", seconds(trace.start_ms), seconds(length))),
@@ -212,7 +241,7 @@ fn sized(which: &str, lengths: &Lengths) -> Result<Vec<String>, &'static str> {
         Lengths::LogNormal { median, sigma, max } => format!("lognormal:{median}:{sigma}:{max}"),
         Lengths::Table { .. } => return Err("a table of lengths stands in a file of its own"),
     };
-    Ok(option(&format!("{which}-tokens"), text).to_vec())
+    Ok(option(&format!("{which}-tokens"), text))
 }
 
 /// A word as a shell takes it.

@@ -2,6 +2,7 @@
 //!
 //! [`super::read`] turns a draft into a [`StudySpec`], or says what is wrong at which field.
 
+mod called; // names that follow knobs
 mod endpoint; // an engine that runs, and how it is reached
 mod places; // every text by its place
 mod shown; // what several fields of a study become
@@ -254,7 +255,7 @@ impl Draft {
     pub fn take_engine(&mut self, kind: String) {
         let exercise = Self::from(&StudySpec::goodput_exercise()).configurations;
         let alone = vec![ConfigurationDraft {
-            name: "as it runs".into(),
+            name: called::AS_IT_RUNS.into(),
             way: "as_is".into(),
             ..ConfigurationDraft::default()
         }];

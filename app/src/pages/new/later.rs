@@ -10,6 +10,9 @@ use crate::api::{preview_workload, write_study};
 use crate::ui::html::html;
 use crate::words;
 
+/// Stands in command lines for the address under which the page was reached.
+pub const STUDIO: &str = "{studio}";
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
@@ -17,6 +20,13 @@ pub enum Asking {
     Sample,
     /// The study in forms that can be copied.
     Written,
+}
+
+/// Command lines with the address under which this page was reached.
+fn here(written: String) -> String {
+    // A page always has one.
+    let address = window().location().origin().unwrap_or_default();
+    written.replace(STUDIO, &address)
 }
 
 /// A fold; while it is open it follows the form.
@@ -47,7 +57,7 @@ pub fn Later(
         spawn_local(async move {
             let answer = match ask {
                 Asking::Sample => preview_workload(spec).await,
-                Asking::Written => write_study(spec).await,
+                Asking::Written => write_study(spec).await.map(here),
             };
             // An answer to what has changed since is none.
             if newest.try_get_value() == Some(number) {

@@ -4,7 +4,7 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use measure::slo::{Metric, Slo};
-use measure::study::PlannedPoint;
+use measure::study::{Adaptive, PlannedPoint};
 use measure::units::{Level, Nanos};
 
 use super::advice::flipped_knobs;
@@ -72,7 +72,7 @@ pub fn listed(items: &[String]) -> String {
 /// Levels in few words: `0.5 … 32, inf`.
 pub fn levels_words(text: &str) -> String {
     if is_search(text) {
-        return text.trim().to_owned();
+        return searched(text);
     }
     let (rates, others): (Vec<&str>, Vec<&str>) = words(text).into_iter().partition(|word| {
         word.parse()
@@ -88,6 +88,15 @@ pub fn levels_words(text: &str) -> String {
     } else {
         parts.join(", ")
     }
+}
+
+/// A search in few words: `rates found between 0.5 and 64`.
+fn searched(text: &str) -> String {
+    let limits = |search: Adaptive| {
+        let (from, to) = (search.from.per_second(), search.to.per_second());
+        format!("rates found between {from} and {to}")
+    };
+    text.trim().parse().map_or_else(|_| "rates to be found".to_owned(), limits)
 }
 
 /// Whether nothing but a trace's own arrivals is asked for.

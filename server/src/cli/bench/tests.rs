@@ -97,9 +97,11 @@ fn survives_the_command_line(workload: Workload) {
         assert_eq!(workload, spec.workload, "{line}");
         assert_eq!(args.traffic.level(&workload), *level, "{line}");
         assert_eq!(args.traffic.arrival(), spec.arrival);
-        assert_eq!(length.max_requests, spec.length.max_requests);
+        let point = spec.plan().into_iter().find(|it| it.level == *level);
+        let point = point.expect("a point at each level");
+        assert_eq!(length.max_requests, point.requests);
         assert_eq!(args.slo.as_ref(), Some(&spec.slo));
-        assert_eq!(args.seed, spec.seed.0);
+        assert_eq!(args.seed, point.seed.0);
     }
 }
 
@@ -147,6 +149,26 @@ fn a_study_as_command_lines_is_the_same_load() {
         output: Some(uniform),
         repeats: true,
     });
+}
+
+#[test]
+fn a_study_as_command_lines_reaches_the_engine_as_it_does() {
+    let mut spec = on_an_engine(Workload::Synthetic {
+        input: Lengths::Fixed { tokens: 64 },
+        output: Lengths::Fixed { tokens: 64 },
+    });
+    let mut endpoint = Endpoint::new("https://127.0.0.1:8000", Api::default(), "-x");
+    endpoint.connection.insecure = true;
+    endpoint.connection.http2 = true;
+    endpoint.connection.proxy = Some("http://127.0.0.1:3128".into());
+    spec.engine = EngineSpec::Endpoint(endpoint);
+    let lines = app::drawn::written::command::lines(&spec).expect("lines");
+    let words = shlex(&lines[0]);
+    let args = Line::try_parse_from(&words[1..]).expect(&lines[0]).bench;
+    assert_eq!(args.model.as_deref(), Some("-x"));
+    let wire = args.wire.wire();
+    assert!(matches!(wire.trust, load::Trust::Insecure) && wire.http2);
+    assert_eq!(wire.proxy.map(|it| it.to_string()).as_deref(), Some("http://127.0.0.1:3128/"));
 }
 
 #[test]
