@@ -10,9 +10,10 @@ pub mod limit;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
@@ -260,8 +261,15 @@ pub fn refuse(path: &str, error: ApiError) -> Response {
     if path.starts_with("/api/") || path.starts_with("/fn/") {
         return error.into_response();
     }
-    let (status, _) = error.status();
-    (status, format!("{error}\n")).into_response()
+    let text = format!("{error}\n");
+    // With the headers that programs get: when to come back.
+    let (mut parts, _) = error.into_response().into_parts();
+    for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH] {
+        parts.headers.remove(name);
+    }
+    let plain = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    parts.headers.extend([plain]);
+    Response::from_parts(parts, Body::from(text))
 }
 
 fn is_safe(method: &Method) -> bool {

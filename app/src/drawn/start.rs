@@ -24,8 +24,10 @@ use uuid::Uuid;
 /// Everything that the page shows.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// What was asked for.
+    /// What was asked for, without what cannot be read.
     pub asked: Asked,
+    /// What stands in the address in vain, each with what is shown instead.
+    pub vain: Vec<String>,
     /// The studies of this page, newest first.
     pub rows: Vec<StudyRow>,
     /// There are older ones.
@@ -75,12 +77,19 @@ fn page(start: &Start) -> Html {
     let all = start.asked.is_all();
     let nothing = all && start.rows.is_empty();
     html!(
-        r#"<div class="page start"><header class="page-head"><h1>Studies</h1>{}<a href="/studies/new" class="button primary" rel="external">New study</a></header><p class="sr-only" role="status" id="told"></p><p class="notice" data-tone="bad" role="alert" id="problem" hidden></p>{}<div id="list">{}</div>{}<form id="act" method="post"></form></div>"#,
+        r#"<div class="page start"><header class="page-head"><h1>Studies</h1>{}<a href="/studies/new" class="button primary" rel="external">New study</a></header><p class="sr-only" role="status" id="told"></p><p class="notice" data-tone="bad" role="alert" id="problem" hidden></p>{}{}<div id="list">{}</div>{}<form id="act" method="post"></form></div>"#,
+        vain(&start.vain),
         (!nothing).then(|| filters::form(start)),
         start.deleted.as_ref().map(deleted),
         Html::trusted(list(start)),
         examples::section(&start.examples, all),
     )
+}
+
+fn vain(told: &[String]) -> Html {
+    let told = told.iter();
+    told.map(|it| html!(r#"<p class="notice" data-tone="warn">{}</p>"#, it))
+        .collect()
 }
 
 /// The cards alone, for a page that looks again.
@@ -128,7 +137,7 @@ fn headline(start: &Start) -> String {
         asked, rows, more, ..
     } = start;
     let older = !asked.before.is_empty();
-    let found = match start.total.filter(|_| !older) {
+    let found = match start.total.filter(|_| !older && *more) {
         Some(total) => studies(total as usize, "", ""),
         None => studies(
             rows.len(),

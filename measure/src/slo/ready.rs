@@ -172,16 +172,17 @@ fn strain(column: &[f64], bound: &Bound, strains: &mut [f64], broken: &mut [u64]
     let inverse = 1.0 / at_most.max(f64::MIN_POSITIVE);
     let words = column.chunks(WORD).zip(strains.chunks_mut(WORD));
     for ((values, strains), broken) in words.zip(broken) {
-        let mut bits = 0_u64;
         for (value, strain) in values.iter().zip(strains) {
-            // Each comes in at the top, so that the first ends as the lowest bit.
-            bits = bits >> 1 | u64::from(at_most < *value) << (WORD - 1);
             let here = value * inverse;
-            if *strain < here {
-                *strain = here;
-            }
+            // Always written, so that several are at once.
+            *strain = if *strain < here { here } else { *strain };
         }
-        *broken |= bits >> (WORD - values.len());
+        let mut bits = 0_u64;
+        for value in values.iter().rev() {
+            // The first comes last, and ends as the lowest bit.
+            bits = bits << 1 | u64::from(at_most < *value);
+        }
+        *broken |= bits;
     }
 }
 

@@ -46,7 +46,7 @@ pub async fn list(
     Who(actor): Who,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Html<String>> {
-    let start = found(&edge, &actor, asked).await?;
+    let start = found(&edge, &actor, readable(asked).0).await?;
     Ok(Html(start::list(&start)))
 }
 
@@ -101,7 +101,9 @@ fn is_wordy(query: Option<&str>) -> bool {
 
 async fn whole(edge: &Edge, actor: &Actor, asked: Asked) -> Result<Start, StudioError> {
     let deleted = asked.deleted.parse().ok();
+    let (asked, vain) = readable(asked);
     let mut start = found(edge, actor, asked).await?;
+    start.vain = vain;
     let filter = StudyFilter {
         examples: true,
         ..StudyFilter::default()
@@ -147,6 +149,28 @@ async fn found(edge: &Edge, actor: &Actor, asked: Asked) -> Result<Start, Studio
         total,
         ..Start::default()
     })
+}
+
+/// What was asked for without what cannot be read, and what is shown in place of that.
+fn readable(mut asked: Asked) -> (Asked, Vec<String>) {
+    let mut vain = Vec::new();
+    let mut check = |name: &str, text: &mut String, is: bool, instead: &str| {
+        if !text.trim().is_empty() && !is {
+            vain.push(format!("{name}={text} is {instead}"));
+            text.clear();
+        }
+    };
+    let known = state(&asked.state).is_some();
+    let states = "no state that a study can be in: studies in every state are shown.";
+    check("state", &mut asked.state, known, states);
+    for (name, text) in [("from", &mut asked.from), ("to", &mut asked.to)] {
+        let is = day(text, 0).is_some();
+        check(name, text, is, "no day, such as 2026-11-30: it bounds nothing.");
+    }
+    let is = asked.before.parse::<i64>().is_ok();
+    let newest = "no time in milliseconds since 1970: the newest are shown.";
+    check("before", &mut asked.before, is, newest);
+    (asked, vain)
 }
 
 /// What an address asks of the store.
@@ -208,6 +232,23 @@ mod tests {
         assert_eq!(filter.to_ms, Some(1_795_996_800_000 + 86_400_000));
         assert_eq!(filter.state, None);
         assert_eq!(day("yesterday", 0), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_left_out() {
+        let asked = Asked {
+            q: "llama".into(),
+            state: "FINISHED".into(),
+            from: "2026-13-99".into(),
+            to: "2026-11-30".into(),
+            before: "x".into(),
+            ..Asked::default()
+        };
+        let (read, vain) = readable(asked);
+        assert_eq!((&*read.q, &*read.state, &*read.to), ("llama", "", "2026-11-30"));
+        let begins = ["state=FINISHED is", "from=2026-13-99 is", "before=x is"];
+        assert!(vain.iter().zip(begins).all(|(it, begins)| it.starts_with(begins)));
+        assert_eq!(vain.len(), begins.len());
     }
 
     #[test]

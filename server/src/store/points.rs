@@ -280,9 +280,9 @@ impl Store {
             .await?))
     }
 
-    /// The study that a point belongs to.
+    /// The study that a point belongs to, unless that was deleted.
     pub async fn study_of(&self, point: Uuid) -> Result<Option<Uuid>, StoreError> {
-        const SQL: &str = "SELECT study FROM points WHERE id = $1";
+        const SQL: &str = "SELECT p.study FROM points p JOIN studies s ON s.id = p.study WHERE p.id = $1 AND s.deleted_ms IS NULL";
         Ok(reading!(self, |pool| sqlx::query_scalar(SQL)
             .bind(point)
             .fetch_optional(pool)

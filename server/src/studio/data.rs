@@ -13,6 +13,7 @@ const MOST_SCORES: usize = 4 << 20;
 impl LocalStudio {
     /// A point's scores: the versioned block of columns that browsers read.
     pub async fn scores(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        self.is_there(point).await?;
         let found = self.store.scores(point).await.map_err(internal)?;
         found
             .map(|(_, scores)| scores)
@@ -44,6 +45,7 @@ impl LocalStudio {
 
     /// A point's records, as the Parquet file that is stored.
     pub async fn records_parquet(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        self.is_there(point).await?;
         self.store
             .records(point)
             .await
@@ -53,13 +55,21 @@ impl LocalStudio {
 
     /// What was seen beside a point's requests.
     pub async fn evidence_of(&self, point: Uuid) -> Result<Evidence, StudioError> {
+        self.is_there(point).await?;
         let found = self.store.evidence(point).await.map_err(internal)?;
         found.ok_or_else(|| missing("evidence of that point"))
     }
 
     /// The text of a point's metrics pages, compressed.
     pub async fn metrics_text(&self, point: Uuid) -> Result<Vec<u8>, StudioError> {
+        self.is_there(point).await?;
         let found = self.store.metrics(point).await.map_err(internal)?;
         found.ok_or_else(|| missing("metrics text of that point"))
+    }
+
+    /// Nothing of a deleted study's points is handed out, not even to those who know a point's id.
+    async fn is_there(&self, point: Uuid) -> Result<(), StudioError> {
+        let study = self.store.study_of(point).await.map_err(internal)?;
+        study.map(drop).ok_or_else(|| missing("finished point"))
     }
 }
