@@ -318,3 +318,22 @@ async fn forwarded_headers_are_refused() -> anyhow::Result<()> {
     );
     Ok(())
 }
+
+#[tokio::test]
+async fn no_address_goes_up_from_a_link_to_what_needs_the_token() -> anyhow::Result<()> {
+    let edge = OnEdge::behind_token().await?;
+    let study = edge.studio.launch(&Actor::Owner, small_study()).await?;
+    for below in ["studies/new".to_owned(), format!("studies/{study}"), "".into()] {
+        for up in ["/s/..", "/embed/..", "/s/%2e%2e", "/s/x/../..", "/embed/%252E%252e", "/assets/.."] {
+            let path = format!("{up}/{below}");
+            let answer = edge.get(&path).await;
+            assert_eq!(answer.status, 400, "{path}");
+            assert!(!answer.text().contains("<html"), "{path}");
+        }
+    }
+    // What is exempt and leads nowhere shows nothing either.
+    let answer = edge.get("/s/x/studies/new").await;
+    assert_eq!(answer.status, 404);
+    assert!(!answer.text().contains("Launch"), "{}", answer.text());
+    Ok(())
+}

@@ -168,6 +168,24 @@ async fn a_deleted_study_is_gone_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_studys_points_are_gone_as_well() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let view = finished(&studio, small_study()).await?;
+        let point = view.points[0].id;
+        assert!(studio.scores(point).await.is_ok());
+        studio.delete(&ME, view.id).await?;
+        assert!(studio.scores(point).await.is_err());
+        assert!(studio.records_parquet(point).await.is_err());
+        assert!(studio.evidence_of(point).await.is_err());
+        studio.undelete(&ME, view.id).await?;
+        assert!(studio.records_parquet(point).await.is_ok());
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_study_that_cannot_run_says_why_at_each_field() {
     on_each_database(async |place| {
         let studio = place.studio().await?;

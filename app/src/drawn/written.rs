@@ -58,10 +58,11 @@ fn text(id: &str, title: &str, text: &str) -> Html {
 
 /// An engine as `studio.toml` has it. Headers and what is unusual about its connection have no place there.
 fn engine_file(endpoint: &Endpoint) -> String {
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    // What TOML wants escaped and JSON does not.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f");
     let mut lines = vec![
         "[[engine]]".to_owned(),
-        format!("name = {}", quoted(&endpoint.model)),
+        format!("name = {}", quoted(&name_of(&endpoint.model))),
         format!("url = {}", quoted(&endpoint.url)),
         format!("model = {}", quoted(&endpoint.model)),
         format!("dialect = {}", quoted(endpoint.api.name())),
@@ -79,6 +80,16 @@ fn engine_file(endpoint: &Endpoint) -> String {
     }
     lines.join("\n")
 }
+
+/// A name that the file takes: one line, not longer than names are.
+fn name_of(model: &str) -> String {
+    let plain = model.chars().map(|it| if it.is_control() { ' ' } else { it });
+    let name: String = plain.take(LONGEST_NAME).collect();
+    name.trim().to_owned()
+}
+
+/// Letters of an engine's name.
+const LONGEST_NAME: usize = 100;
 
 #[cfg(test)]
 mod tests {

@@ -161,16 +161,20 @@ fn Handle(
         }
     };
     let key = move |event: ev::KeyboardEvent| {
-        let factor = match event.key().as_str() {
-            "ArrowUp" | "ArrowRight" => 1.05,
-            "ArrowDown" | "ArrowLeft" => 1.0 / 1.05,
-            "PageUp" => 1.5,
-            "PageDown" => 1.0 / 1.5,
+        let by = |factor| stepped(value.get_untracked(), factor);
+        let end = |at| axis.with_untracked(|axis| rounded(axis.at(at)));
+        let to = match event.key().as_str() {
+            "ArrowUp" | "ArrowRight" => by(1.05),
+            "ArrowDown" | "ArrowLeft" => by(1.0 / 1.05),
+            "PageUp" => by(1.5),
+            "PageDown" => by(1.0 / 1.5),
+            "Home" => end(LOWEST),
+            "End" => end(HIGHEST),
             _ => return,
         };
         event.prevent_default();
         drag.begin.run(());
-        drag.to.run(stepped(value.get_untracked(), factor));
+        drag.to.run(to.clamp(0.001, LOOSEST_MS));
     };
     view! {
         <div
@@ -205,8 +209,14 @@ fn Handle(
 fn height_at(handle: &web_sys::HtmlElement, client_y: i32) -> Option<f64> {
     let area = handle.parent_element()?.get_bounding_client_rect();
     let fraction = 1.0 - (f64::from(client_y) - area.top()) / area.height();
-    fraction.is_finite().then(|| fraction.clamp(0.005, 0.98))
+    fraction.is_finite().then(|| fraction.clamp(LOWEST, HIGHEST))
 }
+
+/// How low and how high on the plot the line is moved.
+const LOWEST: f64 = 0.005;
+const HIGHEST: f64 = 0.98;
+/// The loosest bound that an SLO may have: a day.
+const LOOSEST_MS: f64 = 86_400_000.0;
 
 /// Two significant digits: nobody promises 487.3 ms.
 fn rounded(value: f64) -> f64 {
