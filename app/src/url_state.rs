@@ -311,7 +311,14 @@ mod tests {
 
     #[test]
     fn a_range_that_no_axis_can_show_is_none() {
-        for text in ["0,5e-324", "-1e-323,5e-324", "-1.7e308,1.7e308", "5,5.000001", "9,3", "1e15,1e16"] {
+        for text in [
+            "0,5e-324",
+            "-1e-323,5e-324",
+            "-1.7e308,1.7e308",
+            "5,5.000001",
+            "9,3",
+            "1e15,1e16",
+        ] {
             assert_eq!(zoom_of(text), None, "{text}");
         }
         assert_eq!(zoom_of("0, 0.001"), Some((0.0, 0.001)));

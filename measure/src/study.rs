@@ -15,12 +15,13 @@ use crate::units::{Level, Nanos, Seed};
 use crate::workload::Workload;
 
 mod adaptive; // a sweep that chooses its rates
+mod changed; // what it changes of another
 mod check; // can it run
 mod connection; // how an engine is reached
 mod credentials; // what it must not hold
 mod exercise; // the goodput exercise
-mod plan;
-mod preset; // questions that studies are begun with // its points
+mod plan; // its points
+mod preset; // questions that studies are begun with
 
 pub use adaptive::{Adaptive, PROBES};
 pub use check::{declared_problem, is_visible};

@@ -267,7 +267,10 @@ pub fn refuse(path: &str, error: ApiError) -> Response {
     for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH] {
         parts.headers.remove(name);
     }
-    let plain = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    let plain = (
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
     parts.headers.extend([plain]);
     Response::from_parts(parts, Body::from(text))
 }

@@ -24,9 +24,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::{Extension, Router};
 use leptos::context::{provide_context, use_context};
 use leptos::nonce::use_nonce;
-use leptos_axum::{
-    LeptosRoutes, ResponseOptions, generate_route_list_with_exclusions,
-};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list_with_exclusions};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -158,7 +156,12 @@ async fn nowhere(State(edge): State<Edge>, request: Request<Body>) -> Response {
         return ApiError::NotFound(format!("no such address: {} {path}", request.method()))
             .into_response();
     }
-    sorry(&edge, &StudioError::NotFound { what: "page".into() })
+    sorry(
+        &edge,
+        &StudioError::NotFound {
+            what: "page".into(),
+        },
+    )
 }
 
 /// The middleware in front of shared links: nobody may try many.

@@ -24,7 +24,10 @@ pub fn for_form(
     let mut drawn = BTreeMap::from([
         (drawn_key("knobs", ""), knobs::of_simulator(simulator)),
         (drawn_key("elsewhere", ""), knobs::of_others()),
-        (drawn_key("presets", ""), super::presets::drawn(engines.sheets.len())),
+        (
+            drawn_key("presets", ""),
+            super::presets::drawn(engines.sheets.len()),
+        ),
         (drawn_key("rules", ""), rules()),
         (drawn_key("hardware", ""), hardware()),
         (drawn_key("more", ""), more()),

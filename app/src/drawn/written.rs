@@ -33,11 +33,7 @@ pub fn drawn(spec: &StudySpec) -> String {
     html!(
         "{}{}{}{}",
         text("written-json", "The study, study.json", &json),
-        text(
-            "written-launch",
-            "Launching it from a shell",
-            &launched
-        ),
+        text("written-launch", "Launching it from a shell", &launched),
         lines,
         file
     )
@@ -59,7 +55,11 @@ fn text(id: &str, title: &str, text: &str) -> Html {
 /// An engine as `studio.toml` has it. Headers and what is unusual about its connection have no place there.
 fn engine_file(endpoint: &Endpoint) -> String {
     // What TOML wants escaped and JSON does not.
-    let quoted = |text: &str| serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f");
+    let quoted = |text: &str| {
+        serde_json::Value::from(text)
+            .to_string()
+            .replace('\u{7f}', "\\u007f")
+    };
     let mut lines = vec![
         "[[engine]]".to_owned(),
         format!("name = {}", quoted(&name_of(&endpoint.model))),
@@ -83,7 +83,9 @@ fn engine_file(endpoint: &Endpoint) -> String {
 
 /// A name that the file takes: one line, not longer than names are.
 fn name_of(model: &str) -> String {
-    let plain = model.chars().map(|it| if it.is_control() { ' ' } else { it });
+    let plain = model
+        .chars()
+        .map(|it| if it.is_control() { ' ' } else { it });
     let name: String = plain.take(LONGEST_NAME).collect();
     name.trim().to_owned()
 }

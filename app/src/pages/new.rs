@@ -5,6 +5,7 @@ mod add_engine; // the dialog that adds one
 mod adding; // what becomes of it
 mod advice; // what to think about first
 mod beginning; // what the form begins with
+mod changed; // what a copy changes
 mod configurations; // what is flipped
 mod connection; // how an engine is reached
 mod draft; // what was typed, as text
@@ -105,6 +106,8 @@ pub fn NewStudyPage() -> impl IntoView {
 fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
     let Beginning {
         spec,
+        of,
+        vain,
         engines,
         datasets,
         slos,
@@ -148,6 +151,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
         >
             <header class="stack">
                 <h1>"New study"</h1>
+                {vain.into_iter().map(|it| view! { <p class="notice" data-tone="warn">{it}</p> }).collect_view()}
                 <sentence::Sentence form />
                 <div inner_html=form.drawn("presets", "")></div>
             </header>
@@ -164,6 +168,7 @@ fn StudyForm(beginning: Beginning, key: String) -> impl IntoView {
                     </div>
                 </div>
                 <aside>
+                    <changed::Changed form of />
                     <plan::Plan form pending=launch.pending().into() problem=derived(problem) />
                 </aside>
             </div>

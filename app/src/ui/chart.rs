@@ -209,7 +209,9 @@ fn Handle(
 fn height_at(handle: &web_sys::HtmlElement, client_y: i32) -> Option<f64> {
     let area = handle.parent_element()?.get_bounding_client_rect();
     let fraction = 1.0 - (f64::from(client_y) - area.top()) / area.height();
-    fraction.is_finite().then(|| fraction.clamp(LOWEST, HIGHEST))
+    fraction
+        .is_finite()
+        .then(|| fraction.clamp(LOWEST, HIGHEST))
 }
 
 /// How low and how high on the plot the line is moved.

@@ -36,7 +36,9 @@ fn too_little(spec: &StudySpec, expected: &Foretold) -> String {
     let most = spec.length.max_requests;
     match expected.stop {
         Stop::TimeSpent => "That is too little time to enclose the ceiling of most engines".into(),
-        _ => format!("At most {most} requests a rate are too few to enclose the ceiling of most engines"),
+        _ => format!(
+            "At most {most} requests a rate are too few to enclose the ceiling of most engines"
+        ),
     }
 }
 

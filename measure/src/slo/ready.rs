@@ -177,13 +177,27 @@ fn strain(column: &[f64], bound: &Bound, strains: &mut [f64], broken: &mut [u64]
             // Always written, so that several are at once.
             *strain = if *strain < here { here } else { *strain };
         }
-        let mut bits = 0_u64;
-        for value in values.iter().rev() {
-            // The first comes last, and ends as the lowest bit.
-            bits = bits << 1 | u64::from(at_most < *value);
-        }
-        *broken |= bits;
+        *broken |= above(values, at_most);
     }
+}
+
+/// A bit for each value that is above a bound, the first the lowest.
+fn above(values: &[f64], at_most: f64) -> u64 {
+    let bit = |value: &f64| u64::from(at_most < *value);
+    let (eights, rest) = values.as_chunks::<8>();
+    let rest = rest
+        .iter()
+        .rev()
+        .fold(0, |bits, value| bits << 1 | bit(value));
+    // Eight at once: one after another each would wait for the one before.
+    eights
+        .iter()
+        .rev()
+        .fold(rest, |bits, [a, b, c, d, e, f, g, h]| {
+            let low = bit(a) | bit(b) << 1 | bit(c) << 2 | bit(d) << 3;
+            let high = bit(e) | bit(f) << 1 | bit(g) << 2 | bit(h) << 3;
+            bits << 8 | low | high << 4
+        })
 }
 
 /// Those that broke nothing and lack nothing, and how many broke nothing and lack something.

@@ -165,7 +165,12 @@ fn readable(mut asked: Asked) -> (Asked, Vec<String>) {
     check("state", &mut asked.state, known, states);
     for (name, text) in [("from", &mut asked.from), ("to", &mut asked.to)] {
         let is = day(text, 0).is_some();
-        check(name, text, is, "no day, such as 2026-11-30: it bounds nothing.");
+        check(
+            name,
+            text,
+            is,
+            "no day, such as 2026-11-30: it bounds nothing.",
+        );
     }
     let is = asked.before.parse::<i64>().is_ok();
     let newest = "no time in milliseconds since 1970: the newest are shown.";
@@ -245,9 +250,16 @@ mod tests {
             ..Asked::default()
         };
         let (read, vain) = readable(asked);
-        assert_eq!((&*read.q, &*read.state, &*read.to), ("llama", "", "2026-11-30"));
+        assert_eq!(
+            (&*read.q, &*read.state, &*read.to),
+            ("llama", "", "2026-11-30")
+        );
         let begins = ["state=FINISHED is", "from=2026-13-99 is", "before=x is"];
-        assert!(vain.iter().zip(begins).all(|(it, begins)| it.starts_with(begins)));
+        assert!(
+            vain.iter()
+                .zip(begins)
+                .all(|(it, begins)| it.starts_with(begins))
+        );
         assert_eq!(vain.len(), begins.len());
     }
 

@@ -447,7 +447,10 @@ mod tests {
         spec.name = "for ada@corp.example".to_owned();
         strip_spec(&mut spec);
         let left: Vec<_> = spec.configurations[0].declared.iter().collect();
-        assert_eq!(left, [(&"hardware".to_owned(), &"1 x H100 80GB".to_owned())]);
+        assert_eq!(
+            left,
+            [(&"hardware".to_owned(), &"1 x H100 80GB".to_owned())]
+        );
         assert!(!spec.name.contains("ada@"), "{}", spec.name);
     }
 

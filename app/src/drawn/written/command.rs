@@ -60,7 +60,8 @@ fn engine(endpoint: &Endpoint) -> Vec<String> {
 /// How the engine is reached, where that is not as usual.
 fn connection(connection: &Connection) -> Vec<String> {
     let flag = |is: bool, name: &str| is.then(|| format!("--{name}"));
-    let given = |name, value: &Option<String>| value.iter().flat_map(|it| option(name, it)).collect();
+    let given =
+        |name, value: &Option<String>| value.iter().flat_map(|it| option(name, it)).collect();
     let words: [Vec<String>; 2] = [
         given("ca-file", &connection.ca_file),
         given("proxy", &connection.proxy),
@@ -69,7 +70,11 @@ fn connection(connection: &Connection) -> Vec<String> {
         flag(connection.insecure, "insecure"),
         flag(connection.http2, "http2"),
     ];
-    words.concat().into_iter().chain(flags.into_iter().flatten()).collect()
+    words
+        .concat()
+        .into_iter()
+        .chain(flags.into_iter().flatten())
+        .collect()
 }
 
 fn load(spec: &StudySpec, level: Level) -> Vec<String> {
@@ -83,7 +88,10 @@ fn load(spec: &StudySpec, level: Level) -> Vec<String> {
         words.extend(option("arrival", spec.arrival));
     }
     let planned = planned(spec, level).map(|point| point.requests);
-    words.extend(option("requests", planned.unwrap_or(spec.length.max_requests)));
+    words.extend(option(
+        "requests",
+        planned.unwrap_or(spec.length.max_requests),
+    ));
     words
 }
 

@@ -12,6 +12,10 @@ use crate::studio::{DatasetRow, EngineRow, NamedSlo};
 pub struct Beginning {
     /// The study that the new one starts from. It may lack a name: the form makes one.
     pub spec: StudySpec,
+    /// The study that it is a copy of, as that stands.
+    pub of: Option<StudySpec>,
+    /// What stands in the address in vain, each with what is shown instead.
+    pub vain: Vec<String>,
     /// Engines.
     pub engines: Vec<EngineRow>,
     /// Files that workloads name.
@@ -44,21 +48,43 @@ mod asked {
         knob: Option<String>,
     ) -> Result<Beginning, StudioError> {
         let owner = &Actor::Owner;
-        let mut spec = match from {
+        let mut vain = Vec::new();
+        let (mut spec, of) = match from {
             Some(from) => clone_of(&*studio, &from).await?,
-            None => first(preset.as_deref(), &studio.engines(owner).await?),
+            None => {
+                vain.extend(preset.as_deref().and_then(no_preset));
+                (
+                    first(preset.as_deref(), &studio.engines(owner).await?),
+                    None,
+                )
+            }
         };
-        if let Some(knob) = knob {
-            flip(&mut spec, &knob);
+        if let Some(knob) = knob
+            && !flip(&mut spec, &knob)
+        {
+            vain.push(format!(
+                "flip={knob} is no knob of a configuration (0:max-num-seqs=64): nothing is flipped."
+            ));
         }
         let sheets = studio.engine_sheets(owner).await?;
         let simulator = studio.simulator_knobs(owner).await?;
         Ok(Beginning {
             drawn: crate::drawn::fields::for_form(&spec, &simulator, &sheets),
             spec,
+            of,
+            vain,
             engines: studio.engines(owner).await?,
             datasets: studio.datasets(owner).await?,
             slos: studio.slos(owner).await?,
+        })
+    }
+
+    /// What is said of a preset that there is not.
+    fn no_preset(name: &str) -> Option<String> {
+        let names = Preset::ALL.map(Preset::name).join(", ");
+        let none = Preset::of_name(name).is_none();
+        none.then(|| {
+            format!("preset={name} is no question that a study is begun with ({names}): the exercise is shown.")
         })
     }
 
@@ -74,8 +100,11 @@ mod asked {
         preset.study(&engines)
     }
 
-    /// A study by its id; `STUDY.POINT` to try what that point's diagnosis foretells.
-    async fn clone_of(studio: &dyn Studio, from: &str) -> Result<StudySpec, StudioError> {
+    /// A study by its id, to be changed and as it is; `STUDY.POINT` to try what that point's diagnosis foretells.
+    async fn clone_of(
+        studio: &dyn Studio,
+        from: &str,
+    ) -> Result<(StudySpec, Option<StudySpec>), StudioError> {
         let (study, point) = match from.split_once('.') {
             Some((study, point)) => (study, Some(point)),
             None => (from, None),
@@ -86,7 +115,7 @@ mod asked {
         let view = studio.study(&Actor::Owner, id).await?;
         let mut spec = StudySpec {
             name: format!("{} (again)", view.spec.name),
-            ..view.spec
+            ..view.spec.clone()
         };
         let tried = point.and_then(|it| it.parse::<Uuid>().ok());
         let tried = view.points.iter().find(|it| Some(it.id) == tried);
@@ -97,6 +126,6 @@ mod asked {
             fix_levels(&mut spec, measured.map(|it| it.level));
             studio.will_try(&Actor::Owner, point.id);
         }
-        Ok(spec)
+        Ok((spec, Some(view.spec)))
     }
 }

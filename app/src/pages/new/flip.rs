@@ -3,14 +3,15 @@
 use measure::study::{ConfigurationSpec, EngineSpec, StudySpec, Turn};
 use measure::units::Level;
 
-/// Leaves one configuration and adds another that differs in one knob: `0:max-num-seqs=64`. Anything else changes nothing.
-pub(super) fn flip(spec: &mut StudySpec, text: &str) {
+/// Leaves one configuration and adds another that differs in one knob: `0:max-num-seqs=64`. Anything else changes nothing;
+/// whether it was one.
+pub(super) fn flip(spec: &mut StudySpec, text: &str) -> bool {
     let place = text.split_once(':');
     let knob = place.and_then(|(_, knob)| knob.split_once('='));
     let index: Option<usize> = place.and_then(|(index, _)| index.parse().ok());
     let baseline = index.and_then(|it| spec.configurations.get(it)).cloned();
     let (Some((name, value)), Some(baseline)) = (knob, baseline) else {
-        return;
+        return false;
     };
     let mut flipped = ConfigurationSpec {
         name: format!("{name} {value}"),
@@ -19,6 +20,7 @@ pub(super) fn flip(spec: &mut StudySpec, text: &str) {
     };
     flipped.knobs.insert(name.to_owned(), value.into());
     spec.configurations = vec![baseline, flipped];
+    true
 }
 
 /// How the flipped knob comes about: an engine that somebody else started has to be started anew by them.

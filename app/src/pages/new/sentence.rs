@@ -96,7 +96,9 @@ fn searched(text: &str) -> String {
         let (from, to) = (search.from.per_second(), search.to.per_second());
         format!("rates found between {from} and {to}")
     };
-    text.trim().parse().map_or_else(|_| "rates to be found".to_owned(), limits)
+    text.trim()
+        .parse()
+        .map_or_else(|_| "rates to be found".to_owned(), limits)
 }
 
 /// Whether nothing but a trace's own arrivals is asked for.

@@ -20,7 +20,7 @@ fn plain(path: &str) -> String {
 }
 
 /// What the form calls its fields.
-const NAMES: [(&str, &str); 21] = [
+const NAMES: [(&str, &str); 22] = [
     ("name", "Name"),
     ("engine", "Engine"),
     ("engine.preset", "Preset"),
@@ -28,6 +28,7 @@ const NAMES: [(&str, &str); 21] = [
     ("engine.model", "Model"),
     ("engine.headers", "Headers"),
     ("engine.hardware", "Hardware"),
+    ("workload", "Workload"),
     ("levels", "Rates"),
     ("arrival", "Arrivals"),
     ("length", "Length of a point"),
@@ -77,6 +78,7 @@ mod tests {
     fn fields_are_called_as_the_form_calls_them() {
         for (field, expected) in [
             ("levels[1]", "Rates, number 2"),
+            ("workload", "Workload"),
             ("levels", "Rates"),
             ("slo", "SLO"),
             ("configurations", "Knobs"),

@@ -168,7 +168,10 @@ fn a_study_as_command_lines_reaches_the_engine_as_it_does() {
     assert_eq!(args.model.as_deref(), Some("-x"));
     let wire = args.wire.wire();
     assert!(matches!(wire.trust, load::Trust::Insecure) && wire.http2);
-    assert_eq!(wire.proxy.map(|it| it.to_string()).as_deref(), Some("http://127.0.0.1:3128/"));
+    assert_eq!(
+        wire.proxy.map(|it| it.to_string()).as_deref(),
+        Some("http://127.0.0.1:3128/")
+    );
 }
 
 #[test]
