@@ -6,6 +6,7 @@ use measure::knobs::{KnobValue, simulator_knobs};
 use measure::order::by_number;
 use measure::slo::Slo;
 use measure::study::{PlannedPoint, StudySpec, Turn};
+use measure::units::Level;
 
 use super::draft::{ConfigurationDraft, Draft};
 use crate::ui::badge::Tone;
@@ -40,6 +41,7 @@ pub fn advise(draft: &Draft, spec: &StudySpec, plan: &[PlannedPoint]) -> Vec<Adv
         short_points(plan),
         median_bound(&spec.slo),
         no_curve(spec),
+        all_at_once(spec),
         ramp(spec),
         no_warmup(spec),
         long(plan),
@@ -220,6 +222,16 @@ fn no_curve(spec: &StudySpec) -> Option<Advice> {
         ),
         _ => None,
     }
+}
+
+fn all_at_once(spec: &StudySpec) -> Option<Advice> {
+    // Where no rate is open, that is said with what it is good for.
+    let open = spec.levels.iter().any(|level| level.is_open());
+    if !open || !spec.levels.contains(&Level::Inf) {
+        return None;
+    }
+    let text = "Everything arrives at the same moment: the point tells peak throughput, its TTFT is that of the queue, and it stands apart from the curve.";
+    say(Tone::Plain, "load", "inf is no rate.", text)
 }
 
 fn no_warmup(spec: &StudySpec) -> Option<Advice> {

@@ -4,7 +4,7 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use measure::study::{FieldError, PlannedPoint, StudySpec};
+use measure::study::{EngineSpec, FieldError, PlannedPoint, StudySpec, Turn};
 
 use super::advice::{Advice, advise, pauses, total_ms};
 use super::form::{Form, section_of};
@@ -72,6 +72,17 @@ pub fn Plan(
         form.spec
             .with(|spec| spec.as_ref().map(pauses).unwrap_or_default())
     };
+    let started = move || {
+        let started = |spec: &StudySpec| {
+            let engine = matches!(spec.engine, EngineSpec::Managed { .. });
+            let own = |turn: &Turn| engine && matches!(turn, Turn::AsIs);
+            let turns = spec.configurations.iter().map(|it| &it.turn);
+            let starts = turns.filter(|it| own(it) || matches!(it, Turn::Managed { .. }));
+            starts.count()
+        };
+        form.spec
+            .with(|spec| spec.as_ref().map(started).unwrap_or_default())
+    };
     view! {
         <section class="plan card stack" aria-label="Plan">
             <div class="row">
@@ -82,7 +93,7 @@ pub fn Plan(
             </div>
             {shared(move || drawn.with(|lanes| lanes.iter().enumerate().map(|(index, it)| lane(index, it, unit())).collect_view()))}
             {foretold(form)}
-            <p class="small muted">"Holds " {engine} " meanwhile. " {shared(move || pause_words(paused()))}</p>
+            <p class="small muted">"Holds " {engine} " meanwhile. " {shared(move || pause_words(paused()))} {shared(move || starts_words(started()))}</p>
             {shared(move || points_table(&drawn.get(), unit()))}
             <Problems form problem />
             <button class="button primary" aria-busy=move || pending.get().to_string() disabled=move || pending.get()>
@@ -118,6 +129,14 @@ fn pause_words(pauses: usize) -> Option<String> {
         many => Some(format!(
             "It pauses {many} times for you to restart the engine."
         )),
+    }
+}
+
+fn starts_words(starts: usize) -> Option<String> {
+    match starts {
+        0 => None,
+        1 => Some("Starting the engine comes on top.".into()),
+        many => Some(format!("Starting engines {many} times comes on top.")),
     }
 }
 
