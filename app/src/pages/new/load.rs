@@ -35,7 +35,8 @@ pub fn LoadSection(
         format!(
             "{} {unit}, {}",
             draft.with(|it| levels_words(&it.levels)),
-            form.plan.with(|plan| requests_words(plan))
+            form.plan
+                .with(|plan| draft.with(|it| requests_words(it, plan)))
         )
     };
     view! {

@@ -120,7 +120,11 @@ pub fn rate_unit(draft: &Draft) -> &'static str {
 }
 
 /// Requests of the points: `200 requests`, `100–400 requests`.
-pub fn requests_words(plan: &[PlannedPoint]) -> String {
+pub fn requests_words(draft: &Draft, plan: &[PlannedPoint]) -> String {
+    if is_search(&draft.levels) {
+        // What is planned of a search is its first probe alone.
+        return format!("up to {} requests a rate", draft.max_requests);
+    }
     let (fewest, most) = (
         plan.iter().map(|it| it.requests).min(),
         plan.iter().map(|it| it.requests).max(),
@@ -230,7 +234,10 @@ pub fn Sentence(
     let part = move |section: &'static str, read: fn(&Draft) -> String| {
         view! { <Bracket form section text=memo(move || form.draft.with(read)) /> }
     };
-    let requests = memo(move || form.plan.with(|plan| requests_words(plan)));
+    let requests = memo(move || {
+        form.plan
+            .with(|plan| form.draft.with(|draft| requests_words(draft, plan)))
+    });
     view! {
         <p class="sentence">
             "Run " {part("engine", engine_words)} " with " {part("workload", workload_words)} ", "
