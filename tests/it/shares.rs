@@ -136,6 +136,17 @@ async fn a_frame_stands_in_any_page_and_nothing_else_does() -> anyhow::Result<()
     let token = share.path.unwrap_or_default().replace("/s/", "");
     let frame = edge.get(&format!("/embed/{token}")).await;
     assert_eq!(frame.status, 200, "without signing in");
+    for site in ["same-origin", "same-site", "cross-site"] {
+        let headers = [
+            ("sec-fetch-site", site),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "iframe"),
+        ];
+        let path = format!("/embed/{token}");
+        let framed = edge.send("GET", &path, &headers, Body::empty()).await;
+        assert_eq!(framed.status, 200, "{site}");
+        assert_eq!(framed.header("x-frame-options"), "", "{site}");
+    }
     let policy = frame.header("content-security-policy");
     assert!(
         policy.contains("frame-ancestors *") && policy.contains("default-src 'none'"),
