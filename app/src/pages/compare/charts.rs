@@ -127,7 +127,8 @@ fn zoomed(page: &ComparePage) -> Option<Html> {
         kept.map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     let zoom = page.state.chart.zoom;
     Some(html!(
-        r#"<form method="get" action="/compare#chart" class="row small zoom">{}<label for="zoom">Part of the horizontal axis</label><input id="zoom" name="zoom" type="text" inputmode="decimal" size="12" placeholder="from, to" value="{}"><button type="submit" class="button compact">Show</button>{}</form>"#,
+        r#"<form method="get" action="{}#chart" class="row small zoom">{}<label for="zoom">Part of the horizontal axis</label><input id="zoom" name="zoom" type="text" inputmode="decimal" size="12" placeholder="from, to" value="{}"><button type="submit" class="button compact">Show</button>{}</form>"#,
+        page.state.path(),
         kept.collect::<Html>(),
         zoom.map(|(from, to)| format!("{from},{to}")),
         zoom.is_some().then(|| html!(
@@ -186,7 +187,8 @@ fn exports(page: &ComparePage) -> Html {
     ];
     let links = files.map(|(ending, text)| {
         html!(
-            r#"<a href="/compare/export.{}?{}" download="comparison.{}">{}</a>"#,
+            r#"<a href="{}/export.{}?{}" download="comparison.{}">{}</a>"#,
+            page.state.path(),
             ending,
             query,
             ending,

@@ -89,6 +89,7 @@ fn page_of(comparabilities: Vec<Comparability>) -> ComparePage {
         told: Vec::new(),
         compared: Some(compared),
         found: None,
+        figures_only: false,
     }
 }
 
