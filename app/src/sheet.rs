@@ -300,17 +300,33 @@ mod tests {
     fn a_legend_says_all_of_it_and_no_entry_lies_over_another() {
         let study = fixture::study();
         let mut sheet = of_study(&study, &ViewState::default());
-        let entry = |name: &str| format!("{name}: {}; client suspect at 4 of 4 points", "x".repeat(60));
+        let entry = |name: &str| {
+            format!(
+                "{name}: {}; client suspect at 4 of 4 points",
+                "x".repeat(60)
+            )
+        };
         sheet.legend = vec![(0, entry("one")), (1, entry(&"two ".repeat(30)))];
         let lines = sheet.legend_lines();
         let text: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
-        assert_eq!(text.join(" ").matches("client suspect at 4 of 4 points").count(), 2);
-        assert!(lines.windows(2).all(|it| it[0].y + 15.0 < it[1].y), "{lines:?}");
+        assert_eq!(
+            text.join(" ")
+                .matches("client suspect at 4 of 4 points")
+                .count(),
+            2
+        );
+        assert!(
+            lines.windows(2).all(|it| it[0].y + 15.0 < it[1].y),
+            "{lines:?}"
+        );
         assert!(lines.iter().all(|it| it.text.chars().count() <= LETTERS));
         assert!(lines.iter().all(|it| it.y < sheet.plots()[0][1] - 30.0));
         sheet.legend = vec![(0, "one".into()), (1, "two".into())];
         let both = sheet.legend_lines();
-        assert!(both[0].y == both[1].y && both[0].left + 500.0 < both[1].left, "{both:?}");
+        assert!(
+            both[0].y == both[1].y && both[0].left + 500.0 < both[1].left,
+            "{both:?}"
+        );
     }
 
     #[test]

@@ -12,7 +12,8 @@ use app::url_state::{Across, ViewState};
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 
-use crate::error::ApiResult;
+use crate::api::plotted::Shown;
+use crate::error::{ApiResult, Problem};
 use crate::pages::curve::{png_of, sheet_of, view_of};
 use crate::routes::Edge;
 use canvas::{Canvas, Colour, Font};
@@ -34,7 +35,9 @@ const SERIES: [Colour; 8] = [
     [23, 23, 28],
 ];
 
-/// `GET /s/{token}/preview.png`, `GET /s/{token}/curve.png`
+/// The curve behind a link as a picture in pixels; also at `/s/{token}/preview.png`.
+#[utoipa::path(get, path = "/s/{token}/curve.png", operation_id = "shared_curve_png", tag = "plotted", params(("token" = String, Path), Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn png(
     State(edge): State<Edge>,
     Path(token): Path<String>,

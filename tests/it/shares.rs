@@ -71,7 +71,10 @@ async fn a_link_shows_what_its_maker_chose() -> anyhow::Result<()> {
     );
     let days = listed[0]["expires_ms"].as_i64().unwrap_or_default() - now_ms();
     let days = days as f64 / 86_400_000.0;
-    assert!((29.9..=30.0).contains(&days), "unless a time is asked for: {days}");
+    assert!(
+        (29.9..=30.0).contains(&days),
+        "unless a time is asked for: {days}"
+    );
     Ok(())
 }
 
@@ -124,25 +127,48 @@ async fn a_link_shows_what_differs_and_what_that_did() -> anyhow::Result<()> {
 async fn a_shared_comparison_is_of_its_own_study_and_under_its_own_slo() -> anyhow::Result<()> {
     let edge = OnEdge::open().await?;
     let (study, other) = (compared(&edge).await?, measured(&edge).await?);
-    let ids: Vec<String> = study.configurations.iter().map(|it| format!("c={}", it.id)).collect();
+    let ids: Vec<String> = study
+        .configurations
+        .iter()
+        .map(|it| format!("c={}", it.id))
+        .collect();
     let foreign = format!("c={}", other.configurations[0].id);
     let link = token(&edge, &study, json!({ "scope": "aggregates" })).await;
     let path = |rest: &str| format!("/s/{link}/compare?{rest}");
     let turned = path(&format!("{}&{}&baseline={}", ids[0], ids[1], &ids[1][2..]));
     let turned = edge.get(&turned).await.text();
-    assert!(turned.contains("max-num-seqs from 2 to "), "the baseline of the address: {turned}");
-    for foreign in [format!("{}&{foreign}", ids[0]), format!("{foreign}&{}", ids[0])] {
+    assert!(
+        turned.contains("max-num-seqs from 2 to "),
+        "the baseline of the address: {turned}"
+    );
+    for foreign in [
+        format!("{}&{foreign}", ids[0]),
+        format!("{foreign}&{}", ids[0]),
+    ] {
         let asked = edge.get(&path(&foreign)).await;
         assert_eq!(asked.status, 404, "another study's is not shown");
-        assert!(!asked.text().contains("/engines"), "nor a way to anything else");
+        assert!(
+            !asked.text().contains("/engines"),
+            "nor a way to anything else"
+        );
     }
     // Judged by another SLO, the figures would tell of each request.
-    let tried = edge.get(&path("slo=e2e:p95%3C1ms+attain%3E%3D95%25")).await.text();
-    assert!(tried.contains("Another SLO cannot be tried here"), "{tried}");
+    let tried = edge
+        .get(&path("slo=e2e:p95%3C1ms+attain%3E%3D95%25"))
+        .await
+        .text();
+    assert!(
+        tried.contains("Another SLO cannot be tried here"),
+        "{tried}"
+    );
     assert!(!tried.contains("e2e:p95"), "{tried}");
     let scores = edge.get(&format!("/s/{link}/scores")).await;
     assert_eq!(scores.status, 404, "figures alone");
-    assert!(scores.text().contains("figures of points alone"), "{}", scores.text());
+    assert!(
+        scores.text().contains("figures of points alone"),
+        "{}",
+        scores.text()
+    );
     let revoked = edge.studio.shares(&Actor::Owner, study.id).await?;
     edge.studio.revoke(&Actor::Owner, revoked[0].id).await?;
     for rest in ["", "/export.csv", "/export.svg", "/export.png"] {
@@ -157,7 +183,10 @@ async fn a_shared_comparison_hides_what_its_link_hides() -> anyhow::Result<()> {
     let edge = OnEdge::open().await?;
     let mut spec = small_study();
     let declared = [("site", "rack7.corp"), ("hardware", "gpu7.corp:9000")];
-    for (index, mut one) in [configuration("one", &[]), configuration("two", &[])].into_iter().enumerate() {
+    for (index, mut one) in [configuration("one", &[]), configuration("two", &[])]
+        .into_iter()
+        .enumerate()
+    {
         for (name, value) in declared {
             one.declared.insert(name.into(), format!("{value}{index}"));
         }
@@ -170,30 +199,60 @@ async fn a_shared_comparison_hides_what_its_link_hides() -> anyhow::Result<()> {
         let files = ["", "/export.svg", "/export.csv"].map(|it| format!("/s/{link}/compare{it}"));
         for path in files.into_iter().chain([format!("/s/{link}")]) {
             let text = edge.get(&path).await.text();
-            assert_eq!(text.contains(".corp") && scope != "all", false, "{scope} {path}");
+            assert_eq!(
+                text.contains(".corp") && scope != "all",
+                false,
+                "{scope} {path}"
+            );
         }
         let page = edge.get(&format!("/s/{link}/compare")).await.text();
-        let word = if scope == "all" { "rack7.corp1" } else { "hidden (2 of " };
+        let word = if scope == "all" {
+            "rack7.corp1"
+        } else {
+            "hidden (2 of "
+        };
         assert!(page.contains(word), "what it differs by is kept: {page}");
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_comparison_within_a_study_leads_to_a_link_and_one_of_two_says_why_not() -> anyhow::Result<()> {
+async fn a_comparison_within_a_study_leads_to_a_link_and_one_of_two_says_why_not()
+-> anyhow::Result<()> {
     let edge = OnEdge::open().await?;
     let (study, other) = (compared(&edge).await?, measured(&edge).await?);
     let [one, two] = [0, 1].map(|index| study.configurations[index].id);
-    let within = edge.get(&format!("/compare?c={one}&c={two}&y=tpot")).await.text();
-    let way = format!("/studies/{}/share?of=comparison&amp;c={one}&amp;c={two}&amp;y=tpot", study.id);
+    let within = edge
+        .get(&format!("/compare?c={one}&c={two}&y=tpot"))
+        .await
+        .text();
+    let way = format!(
+        "/studies/{}/share?of=comparison&amp;c={one}&amp;c={two}&amp;y=tpot",
+        study.id
+    );
     assert!(within.contains(&way), "{within}");
     let page = edge.get(&way.replace("&amp;", "&")).await.text();
     assert!(page.contains("data-at=\"/compare\""), "{page}");
-    assert!(page.contains(&format!("data-query=\"?c={one}&amp;c={two}&amp;y=tpot\"")), "{page}");
-    assert!(page.contains("value=\"30\" selected"), "a link lives 30 days unless more is asked for");
-    let across = edge.get(&format!("/compare?c={one}&c={}", other.configurations[0].id)).await.text();
+    assert!(
+        page.contains(&format!("data-query=\"?c={one}&amp;c={two}&amp;y=tpot\"")),
+        "{page}"
+    );
+    assert!(
+        page.contains("value=\"30\" selected"),
+        "a link lives 30 days unless more is asked for"
+    );
+    let across = edge
+        .get(&format!(
+            "/compare?c={one}&c={}",
+            other.configurations[0].id
+        ))
+        .await
+        .text();
     assert!(across.contains("A link shows one study"), "{across}");
-    assert!(across.contains(&format!("/studies/{}/share", other.id)), "{across}");
+    assert!(
+        across.contains(&format!("/studies/{}/share", other.id)),
+        "{across}"
+    );
     let foreign = format!("/studies/{}/share?of=comparison&c={one}&c={two}", other.id);
     assert_eq!(edge.get(&foreign).await.status, 404);
     Ok(())

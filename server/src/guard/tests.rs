@@ -202,7 +202,14 @@ fn a_shared_curve_may_be_framed_by_any_site_and_nothing_else() {
             ("sec-fetch-dest", "iframe"),
         ];
         check("GET", "/embed/token?y=tpot", &framed, 200);
-        for own in ["/", "/studies/1", "/compare", "/login", "/embedded", "/engines"] {
+        for own in [
+            "/",
+            "/studies/1",
+            "/compare",
+            "/login",
+            "/embedded",
+            "/engines",
+        ] {
             check("GET", own, &framed, 403);
         }
         let posted = [("sec-fetch-site", site), JSON];

@@ -8,8 +8,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::{curve, drawn, sorry, sorry_guest};
 use crate::api::body::Path;
+use crate::api::plotted::{Shown, Side};
 use crate::auth::Who;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
 
 /// Studies that a search for another configuration shows.
@@ -144,7 +145,9 @@ fn both(mut page: ComparePage) -> Result<(ComparePage, CompareView), StudioError
     Ok((page, compared))
 }
 
-/// `GET /compare/export.svg`
+/// A comparison as a picture in vectors.
+#[utoipa::path(get, path = "/compare/export.svg", operation_id = "comparison_svg", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
 pub async fn svg(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -154,7 +157,9 @@ pub async fn svg(
     Ok(curve::svg_of(&compare::sheet_of(&page, &compared)).into_response())
 }
 
-/// `GET /compare/export.png`
+/// A comparison as a picture in pixels.
+#[utoipa::path(get, path = "/compare/export.png", operation_id = "comparison_png", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn png(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -164,7 +169,9 @@ pub async fn png(
     Ok(curve::png_of(compare::sheet_of(&page, &compared)).await?)
 }
 
-/// `GET /compare/export.csv`
+/// A comparison as rows.
+#[utoipa::path(get, path = "/compare/export.csv", operation_id = "comparison_csv", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
 pub async fn csv(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -175,7 +182,9 @@ pub async fn csv(
     Ok(curve::csv_of(text).into_response())
 }
 
-/// `GET /s/{token}/compare/export.svg`
+/// The comparison of configurations behind a link as a picture in vectors.
+#[utoipa::path(get, path = "/s/{token}/compare/export.svg", operation_id = "shared_comparison_svg", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
 pub async fn shared_svg(
     State(edge): State<Edge>,
     Path(token): Path<String>,
@@ -185,7 +194,9 @@ pub async fn shared_svg(
     Ok(curve::svg_of(&compare::sheet_of(&page, &compared)).into_response())
 }
 
-/// `GET /s/{token}/compare/export.png`
+/// The comparison of configurations behind a link as a picture in pixels.
+#[utoipa::path(get, path = "/s/{token}/compare/export.png", operation_id = "shared_comparison_png", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn shared_png(
     State(edge): State<Edge>,
     Path(token): Path<String>,
@@ -195,7 +206,9 @@ pub async fn shared_png(
     Ok(curve::png_of(compare::sheet_of(&page, &compared)).await?)
 }
 
-/// `GET /s/{token}/compare/export.csv`
+/// The comparison of configurations behind a link as rows.
+#[utoipa::path(get, path = "/s/{token}/compare/export.csv", operation_id = "shared_comparison_csv", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
 pub async fn shared_csv(
     State(edge): State<Edge>,
     Path(token): Path<String>,

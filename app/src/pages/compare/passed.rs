@@ -70,8 +70,9 @@ pub fn gist(token: &str, compared: CompareView, slo: Option<Slo>) -> String {
     let said = compared.pairs.iter();
     let said = said.map(|pair| html!("<p>{}</p>", verdict::sentences(&compared, pair).0));
     html!(
-        r#"<div class="stack tight">{}</div>{}<p><a href="{}" rel="external">At equal rate, at equal SLO, and the curves over each other</a></p>"#,
+        r#"<div class="stack tight">{}<p class="small muted">Judged by {}.</p></div>{}<p><a href="{}" rel="external">At equal rate, at equal SLO, and the curves over each other</a></p>"#,
         said.collect::<Html>(),
+        compared.slo.to_string(),
         differs::what_differs(&page, &compared),
         page.state.link()
     )

@@ -146,7 +146,9 @@ mod tests {
         };
         let said = in_words(&ceilings(none), &found);
         assert!(
-            said.ends_with("; better in TTFT p95 (−88\u{202f}%), worse in TPOT p95 (+205\u{202f}%)."),
+            said.ends_with(
+                "; better in TTFT p95 (−88\u{202f}%), worse in TPOT p95 (+205\u{202f}%)."
+            ),
             "{said}"
         );
         assert_eq!(in_words(&ceilings(Verdict::Better), &found[..2]), "better.");

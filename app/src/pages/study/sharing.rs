@@ -63,7 +63,9 @@ fn seen(page: &SharingPage) -> &'static str {
         Some(_) => {
             "and the link opens at the comparison that you came from, with its baseline and what it is compared with"
         }
-        None => "as its page showed it when you came here, with what differs between its configurations and what that did",
+        None => {
+            "as its page showed it when you came here, with what differs between its configurations and what that did"
+        }
     }
 }
 

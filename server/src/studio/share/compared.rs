@@ -3,7 +3,9 @@
 //! Compared is what was recorded, since hidden values must count; what is told of it is taken from the study as the link shows it.
 
 use app::pages::compare::MOST;
-use app::studio::{CompareView, ComparedConfiguration, PointView, ShareScope, StudioError, StudyView};
+use app::studio::{
+    CompareView, ComparedConfiguration, PointView, ShareScope, StudioError, StudyView,
+};
 use measure::knobs::{Comparability, Differing, Fact, Facts};
 use measure::slo::Slo;
 use uuid::Uuid;
