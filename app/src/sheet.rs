@@ -245,7 +245,7 @@ fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.last().map_or(0, |it| it.chars().count());
-        if 0 < last && LETTERS < last + word.chars().count() {
+        if 0 < last && LETTERS < last + 1 + word.chars().count() {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -333,7 +333,7 @@ mod tests {
     fn long_lines_are_broken_between_words() {
         let lines = wrapped(&"abc ".repeat(100));
         assert!(
-            lines.iter().all(|it| it.chars().count() <= LETTERS + 1),
+            lines.iter().all(|it| it.chars().count() <= LETTERS),
             "{lines:?}"
         );
         assert_eq!(lines.join(" ").split_whitespace().count(), 100);
