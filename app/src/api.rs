@@ -89,6 +89,7 @@ async fn with_comparison(
     slo: Option<String>,
 ) -> Answer<StudyView> {
     let mut study = studio.shared(&token).await?;
+    let slo = slo.filter(|_| !study.aggregates_only);
     let slo = slo.and_then(|it| it.parse().ok());
     if 1 < study.configurations.len() {
         let compared = studio.shared_compare(&token, Vec::new(), slo.clone()).await;

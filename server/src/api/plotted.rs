@@ -5,37 +5,35 @@ use utoipa::{IntoParams, OpenApi};
 /// What a study's page shows, as its query says it. What stands there in vain is as if it did not.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "described, and read as a whole")]
 pub struct Shown {
     /// The latency: `ttft` (so it is where nothing is said), `scheduled_ttft`, `tpot`, `itl` or `e2e`.
-    y: Option<String>,
+    pub y: Option<String>,
     /// Its percentile: `p50`, `p95` (so it is where nothing is said) or `p99`.
-    p: Option<String>,
+    pub p: Option<String>,
     /// What stands below: `tok` (so it is where nothing is said), `offered` or `completed`.
-    x: Option<String>,
+    pub x: Option<String>,
     /// `log` for logarithmic axes.
-    scale: Option<String>,
+    pub scale: Option<String>,
     /// Judges by this SLO; behind a link that shows figures alone it is passed over.
-    slo: Option<String>,
+    pub slo: Option<String>,
     /// Indices of configurations that are left out, with commas.
-    hide: Option<String>,
+    pub hide: Option<String>,
     /// The part of the horizontal axis: `FROM,TO`.
-    zoom: Option<String>,
+    pub zoom: Option<String>,
 }
 
 /// What the compare page shows beside that.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "described, and read as a whole")]
 pub struct Side {
     /// A configuration, once each. Behind a link all of the study where none is named.
-    c: Vec<uuid::Uuid>,
+    pub c: Vec<uuid::Uuid>,
     /// The one that the others are compared with; the first where nothing is said.
-    baseline: Option<uuid::Uuid>,
+    pub baseline: Option<uuid::Uuid>,
     /// `overlay` (so it is where nothing is said), `small` or `knob`.
-    view: Option<String>,
+    pub view: Option<String>,
     /// The knob of `view=knob`, where it is not the first that fits.
-    knob: Option<String>,
+    pub knob: Option<String>,
 }
 
 /// The files.
