@@ -4,7 +4,7 @@ mod rows; // what is plotted, as CSV
 mod svg; // the picture
 
 pub use rows::{Source, csv, record};
-pub use svg::{plain_colours, svg, within};
+pub use svg::{open_note, plain_colours, svg, within};
 
 use measure::certificate::Innocence;
 

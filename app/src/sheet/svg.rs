@@ -1,7 +1,7 @@
 //! A sheet as a picture that stands alone: colours are written out, so that programs without style sheets draw it, too.
 
 use super::{MARGIN, Panel, Place as Area, Sheet, WIDTH, Whisker};
-use crate::chart::Place;
+use crate::chart::{Chart, Mark, Place};
 use crate::figure_svg::{SERIES, series_colour, whole};
 use crate::ui::html::{Html, html};
 
@@ -148,15 +148,11 @@ fn trail(Panel { chart, trail, .. }: &Panel) -> String {
 
 /// An arrow where one end of a mark's interval is not known: bands end at the mark there, which would look exact.
 fn open_ends(Panel { chart, .. }: &Panel) -> String {
-    let marks = chart.lines.iter();
-    let marks = marks.flat_map(|line| line.marks.iter().map(|mark| (line.colour, mark)));
-    let marks = marks.filter(|(_, mark)| mark.place == Place::Value);
-    let shown = marks.filter(|(_, mark)| (-0.001..=1.001).contains(&chart.x.fraction(mark.x)));
-    let arrows = shown.filter_map(|(colour, mark)| {
+    let shown = open(chart).filter(|(_, mark)| (-0.001..=1.001).contains(&chart.x.fraction(mark.x)));
+    let arrows = shown.map(|(colour, mark)| {
         let way = match (mark.lo, mark.hi) {
             (Some(_), None) => -1,
-            (None, Some(_)) => 1,
-            _ => return None,
+            _ => 1,
         };
         let (x, y) = (
             chart.x.fraction(mark.x) * 100.0,
@@ -164,11 +160,24 @@ fn open_ends(Panel { chart, .. }: &Panel) -> String {
         );
         let colour = series_colour(colour);
         let (from, tip, wing) = (way * 6, way * 20, way * 14);
-        Some(format!(
+        format!(
             r#"<svg x="{x:.2}%" y="{y:.2}%" overflow="visible"><path d="M0 {from}V{tip}M-4 {wing}L0 {tip}L4 {wing}" style="fill:none;stroke:{colour};stroke-width:1.5"/></svg>"#
-        ))
+        )
     });
     arrows.collect()
+}
+
+/// Marks of which one end of the interval is known, with the places of their colours.
+fn open(chart: &Chart) -> impl Iterator<Item = (usize, &Mark)> {
+    let marks = chart.lines.iter();
+    let marks = marks.flat_map(|line| line.marks.iter().map(|mark| (line.colour, mark)));
+    marks.filter(|(_, mark)| mark.place == Place::Value && mark.lo.is_some() != mark.hi.is_some())
+}
+
+/// What the arrows say, where there are any.
+pub fn open_note(chart: &Chart) -> Option<String> {
+    let said = "↑ at a point: its interval has no upper end yet, since it has too few requests.";
+    open(chart).next().map(|_| said.to_owned())
 }
 
 fn whisker(Panel { chart, .. }: &Panel, Whisker { colour, x, lo, hi }: Whisker) -> String {

@@ -3,7 +3,7 @@
 use super::brush::BRUSH;
 use super::{ComparePage, CompareState, Drawing, facts, knob, legend, names, sources, title, unit};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
-use crate::sheet::{self, Panel, Sheet, within};
+use crate::sheet::{self, Panel, Sheet, open_note, within};
 use crate::studio::CompareView;
 use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
@@ -168,7 +168,9 @@ fn plot(page: &ComparePage, panel: &Panel) -> Html {
 }
 
 fn notes(panels: &[Panel]) -> Html {
-    let mut notes: Vec<&String> = panels.iter().flat_map(|it| &it.chart.notes).collect();
+    let notes = panels.iter().flat_map(|it| &it.chart.notes).cloned();
+    let open = panels.iter().filter_map(|it| open_note(&it.chart));
+    let mut notes: Vec<String> = notes.chain(open).collect();
     notes.sort();
     notes.dedup();
     notes
