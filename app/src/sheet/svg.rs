@@ -148,7 +148,8 @@ fn trail(Panel { chart, trail, .. }: &Panel) -> String {
 
 /// An arrow where one end of a mark's interval is not known: bands end at the mark there, which would look exact.
 fn open_ends(Panel { chart, .. }: &Panel) -> String {
-    let shown = open(chart).filter(|(_, mark)| (-0.001..=1.001).contains(&chart.x.fraction(mark.x)));
+    let shown =
+        open(chart).filter(|(_, mark)| (-0.001..=1.001).contains(&chart.x.fraction(mark.x)));
     let arrows = shown.map(|(colour, mark)| {
         let way = match (mark.lo, mark.hi) {
             (Some(_), None) => -1,
