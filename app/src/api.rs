@@ -81,6 +81,27 @@ async fn with_starts(studio: Arc<dyn Studio>, id: Uuid) -> Answer<StudyView> {
     Ok(study)
 }
 
+/// What a link shows, with what differs between its configurations.
+#[cfg(feature = "ssr")]
+async fn with_comparison(
+    studio: Arc<dyn Studio>,
+    token: String,
+    slo: Option<String>,
+) -> Answer<StudyView> {
+    let mut study = studio.shared(&token).await?;
+    let slo = slo.filter(|_| !study.aggregates_only);
+    let slo = slo.and_then(|it| it.parse().ok());
+    if 1 < study.configurations.len() {
+        let compared = studio.shared_compare(&token, Vec::new(), slo.clone()).await;
+        // The study stands without it.
+        study.compared = compared.map_or_else(
+            |_| String::new(),
+            |it| crate::pages::compare::gist(&token, it, slo),
+        );
+    }
+    Ok(study)
+}
+
 /// What an adaptive sweep would take and how close it would come, worked out by the server, so that no browser needs to.
 #[cfg(feature = "ssr")]
 async fn foretold(spec: StudySpec) -> Answer<String> {
@@ -192,5 +213,5 @@ functions! {
     "datasets" fn list_datasets() -> Vec<DatasetRow> { |studio| studio.datasets(OWNER) }
 
     /// What a link shows. The token is the right; nobody needs to be the owner.
-    "shared" fn get_shared(token: String) -> StudyView { |studio| studio.shared(&token) }
+    "shared" fn get_shared(token: String, slo: Option<String>) -> StudyView { |studio| with_comparison(studio, token, slo) }
 }

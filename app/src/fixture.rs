@@ -60,6 +60,7 @@ pub fn study() -> StudyView {
         last_event: 7,
         imported: String::new(),
         starts: String::new(),
+        compared: String::new(),
         aggregates_only: false,
     }
 }

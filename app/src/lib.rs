@@ -61,7 +61,7 @@ use leptos_router::components::Router;
 use serde::{Deserialize, Serialize};
 
 pub use browser::say_when_stopped;
-use screens::{Brand, Screens};
+use screens::{Brand, Nav, Screens};
 use ui::theme::ThemeToggle;
 #[cfg(feature = "ssr")]
 use ui::theme::theme_script;
@@ -172,9 +172,7 @@ pub fn App() -> impl IntoView {
             <a class="skip-link" href="#main">"Skip to content"</a>
             <header class="site-header">
                 <Brand />
-                <nav aria-label="Studio">
-                    <a href="/engines" rel="external">"Engines"</a>
-                </nav>
+                <Nav />
                 <ThemeToggle />
             </header>
             <main id="main" tabindex="-1">

@@ -75,3 +75,16 @@ fn search(search: &str) -> String {
 pub fn Brand() -> impl IntoView {
     view! { <a href="/" rel="external" class="brand">"Goodput Studio"</a> }.erased()
 }
+
+/// The ways within the studio. Whoever has a link is shown one study, so there are none.
+#[component]
+pub fn Nav() -> impl IntoView {
+    let url = leptos_router::hooks::use_url();
+    let guest = url.with_untracked(|url| url.path().starts_with("/s/"));
+    view! {
+        <nav aria-label="Studio" hidden=guest>
+            {(!guest).then(|| view! { <a href="/engines" rel="external">"Engines"</a> })}
+        </nav>
+    }
+    .erased()
+}

@@ -4,7 +4,7 @@ mod rows; // what is plotted, as CSV
 mod svg; // the picture
 
 pub use rows::{Source, csv, record};
-pub use svg::{plain_colours, svg, within};
+pub use svg::{open_note, plain_colours, svg, within};
 
 use measure::certificate::Innocence;
 
@@ -19,8 +19,12 @@ use crate::words;
 pub const WIDTH: f64 = 1200.0;
 /// Between the edge of the picture and what stands in it.
 pub const MARGIN: f64 = 40.0;
-/// Letters that fit into a line of facts.
-const LETTERS: usize = 140;
+/// Letters that fit into a line of facts, also of a font as wide as that of pictures in pixels.
+const LETTERS: usize = 120;
+/// Letters of a legend's entry that fit beside another entry.
+const HALF: usize = 58;
+/// Between the lines of a legend's entry.
+const LINE: f64 = 20.0;
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +37,19 @@ pub struct Sheet {
     pub legend: Vec<(usize, String)>,
     /// The charts; more than one stand side by side.
     pub panels: Vec<Panel>,
+}
+
+/// A line of a legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegendLine {
+    /// Its left end, in pixels.
+    pub left: f64,
+    /// The height of its middle, in pixels from the top.
+    pub y: f64,
+    /// The colour's place, at the first line of an entry.
+    pub colour: Option<usize>,
+    /// What it says.
+    pub text: String,
 }
 
 /// A chart of a picture.
@@ -85,12 +102,38 @@ impl Sheet {
         self.facts.iter().flat_map(|it| wrapped(it)).collect()
     }
 
-    /// Where the legend begins, and how its entries stand: two in a row.
-    pub fn legend_at(&self, index: usize) -> (f64, f64) {
+    /// The legend line by line: two entries in a row where all are short, else one below the other, broken where they are long.
+    pub fn legend_lines(&self) -> Vec<LegendLine> {
         let top = 92.0 + 20.0 * self.lines().len() as f64;
-        let (column, row) = (index % 2, index / 2);
+        let short = self.legend.iter().all(|(_, it)| it.chars().count() <= HALF);
         let half = (WIDTH - 2.0 * MARGIN) / 2.0;
-        (MARGIN + half * column as f64, top + 22.0 * row as f64)
+        let (mut lines, mut below) = (Vec::new(), top);
+        for (index, (colour, text)) in self.legend.iter().enumerate() {
+            let (left, y) = match short {
+                true => (
+                    MARGIN + half * (index % 2) as f64,
+                    top + 22.0 * (index / 2) as f64,
+                ),
+                false => (MARGIN, below),
+            };
+            let pieces = wrapped(text);
+            below = below.max(y) + LINE * pieces.len() as f64 + 2.0;
+            let pieces = pieces.into_iter().enumerate();
+            lines.extend(pieces.map(|(line, text)| LegendLine {
+                left,
+                y: y + LINE * line as f64,
+                colour: (line == 0).then_some(*colour),
+                text,
+            }));
+        }
+        lines
+    }
+
+    /// Where what stands above the charts ends.
+    fn legend_end(&self) -> f64 {
+        let lines = self.legend_lines();
+        let top = 92.0 + 20.0 * self.lines().len() as f64;
+        lines.iter().map(|it| it.y + 22.0).fold(top, f64::max)
     }
 
     /// Each chart's plot, without the room for its labels.
@@ -106,7 +149,7 @@ impl Sheet {
         );
         // Headings of several stand above them.
         let heading = if columns == 1 { 0.0 } else { 26.0 };
-        let top = self.legend_at(self.legend.len().div_ceil(2) * 2).1 + 34.0 + heading;
+        let top = self.legend_end() + 34.0 + heading;
         let place = |index: usize| {
             let (column, row) = ((index % columns) as f64, (index / columns) as f64);
             [
@@ -202,7 +245,7 @@ fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.last().map_or(0, |it| it.chars().count());
-        if 0 < last && LETTERS < last + word.chars().count() {
+        if 0 < last && LETTERS < last + 1 + word.chars().count() {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -254,10 +297,43 @@ mod tests {
     }
 
     #[test]
+    fn a_legend_says_all_of_it_and_no_entry_lies_over_another() {
+        let study = fixture::study();
+        let mut sheet = of_study(&study, &ViewState::default());
+        let entry = |name: &str| {
+            format!(
+                "{name}: {}; client suspect at 4 of 4 points",
+                "x".repeat(60)
+            )
+        };
+        sheet.legend = vec![(0, entry("one")), (1, entry(&"two ".repeat(30)))];
+        let lines = sheet.legend_lines();
+        let text: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(
+            text.join(" ")
+                .matches("client suspect at 4 of 4 points")
+                .count(),
+            2
+        );
+        assert!(
+            lines.windows(2).all(|it| it[0].y + 15.0 < it[1].y),
+            "{lines:?}"
+        );
+        assert!(lines.iter().all(|it| it.text.chars().count() <= LETTERS));
+        assert!(lines.iter().all(|it| it.y < sheet.plots()[0][1] - 30.0));
+        sheet.legend = vec![(0, "one".into()), (1, "two".into())];
+        let both = sheet.legend_lines();
+        assert!(
+            both[0].y == both[1].y && both[0].left + 500.0 < both[1].left,
+            "{both:?}"
+        );
+    }
+
+    #[test]
     fn long_lines_are_broken_between_words() {
         let lines = wrapped(&"abc ".repeat(100));
         assert!(
-            lines.iter().all(|it| it.chars().count() <= LETTERS + 1),
+            lines.iter().all(|it| it.chars().count() <= LETTERS),
             "{lines:?}"
         );
         assert_eq!(lines.join(" ").split_whitespace().count(), 100);

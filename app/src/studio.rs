@@ -269,6 +269,9 @@ pub struct StudyView {
     /// Each start of its engines, drawn by the server for the page of its owner; empty everywhere else.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub starts: String,
+    /// What differs between its configurations and what that did, drawn by the server for the page of a link; empty everywhere else.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub compared: String,
     /// Only the figures of its points are shared: no other SLO can be tried.
     #[serde(default, skip_serializing_if = "is_not")]
     pub aggregates_only: bool,
@@ -877,4 +880,12 @@ pub trait Studio: Send + Sync {
     async fn revoke(&self, actor: &Actor, share: Uuid) -> Result<(), StudioError>;
     /// What a link shows: the study without engine URL, host, prompt, answer or note. No actor: the token is the right.
     async fn shared(&self, token: &str) -> Result<StudyView, StudioError>;
+    /// A link's study's configurations side by side, as far as the link shows them; all of them where none are named. Where it shows
+    /// figures alone, the study's own SLO judges.
+    async fn shared_compare(
+        &self,
+        token: &str,
+        configurations: Vec<Uuid>,
+        slo: Option<Slo>,
+    ) -> Result<CompareView, StudioError>;
 }

@@ -10,6 +10,7 @@ pub mod engines;
 pub mod events;
 pub mod history;
 pub mod managed;
+pub mod plotted; // pictures and rows, at the addresses of pages
 pub mod points;
 pub mod schema; // what stands in the document
 pub mod shares;
@@ -112,5 +113,6 @@ pub fn uploads() -> Router<Edge> {
 pub fn document() -> String {
     let mut document = collected().split_for_parts().1;
     document.merge(unbounded().split_for_parts().1);
+    document.merge(plotted::Plotted::openapi());
     document.to_pretty_json().unwrap_or_default()
 }

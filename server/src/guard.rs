@@ -186,9 +186,12 @@ impl Guard {
     }
 }
 
-/// Pictures and style of shared pages may be fetched by the programs of others.
+/// Pictures and style of shared pages may be fetched by the programs of others, and a shared curve may stand in a frame of their pages:
+/// the link is the right, whoever asks. What else may be framed its policy says.
 fn is_public(path: &str) -> bool {
-    path.starts_with("/s/") || path.starts_with("/assets/")
+    ["/s/", "/embed/", "/assets/"]
+        .iter()
+        .any(|public| path.starts_with(public))
 }
 
 /// Unsafe methods take JSON only: no form of another site can send that unasked. The sign-in form takes a token alone; our pages' own

@@ -15,7 +15,7 @@ use app::drawn::engines;
 use app::pages::error_page;
 use app::status::status_of;
 use app::studio::{Actor, Studio, StudioError};
-use app::{App, DRAWN_WHOLE, Origin, shell};
+use app::{App, Assets, DRAWN_WHOLE, Origin, shell};
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
@@ -99,6 +99,19 @@ fn drawn(page: impl FnOnce(&str) -> String) -> Response {
 
 /// A page in place of one that cannot be shown, with what is wrong and its status.
 fn sorry(edge: &Edge, error: &StudioError) -> Response {
+    excuse(edge, error, document::document)
+}
+
+/// The same for whoever has a link.
+fn sorry_guest(edge: &Edge, error: &StudioError) -> Response {
+    excuse(edge, error, document::for_guest)
+}
+
+fn excuse(
+    edge: &Edge,
+    error: &StudioError,
+    document: fn(&Drawn, &Assets, &str) -> String,
+) -> Response {
     let status = StatusCode::from_u16(status_of(error)).unwrap_or(StatusCode::BAD_REQUEST);
     let page = drawn(|nonce| {
         let (title, body) = error_page(error);
@@ -107,7 +120,7 @@ fn sorry(edge: &Edge, error: &StudioError) -> Response {
             is_engines: false,
             body,
         };
-        document::document(&page, edge.site.assets(), nonce)
+        document(&page, edge.site.assets(), nonce)
     });
     (status, page).into_response()
 }

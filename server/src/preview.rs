@@ -12,7 +12,8 @@ use app::url_state::{Across, ViewState};
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 
-use crate::error::ApiResult;
+use crate::api::plotted::Shown;
+use crate::error::{ApiResult, Problem};
 use crate::pages::curve::{png_of, sheet_of, view_of};
 use crate::routes::Edge;
 use canvas::{Canvas, Colour, Font};
@@ -34,7 +35,9 @@ const SERIES: [Colour; 8] = [
     [23, 23, 28],
 ];
 
-/// `GET /s/{token}/preview.png`, `GET /s/{token}/curve.png`
+/// The curve behind a link as a picture in pixels; also at `/s/{token}/preview.png`.
+#[utoipa::path(get, path = "/s/{token}/curve.png", operation_id = "shared_curve_png", tag = "plotted", params(("token" = String, Path), Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn png(
     State(edge): State<Edge>,
     Path(token): Path<String>,
@@ -60,14 +63,15 @@ pub fn draw(sheet: &Sheet) -> Canvas {
     let left = MARGIN as usize;
     canvas.text(left, 26, &cut(&ascii(&sheet.title), 66), Font::Heading, INK);
     for (index, line) in sheet.lines().iter().enumerate() {
-        let line = cut(&ascii(line), 128);
-        canvas.text(left, 66 + 20 * index, &line, Font::Small, FAINT);
+        canvas.text(left, 66 + 20 * index, &ascii(line), Font::Small, FAINT);
     }
-    for (index, (colour, text)) in sheet.legend.iter().enumerate() {
-        let (x, y) = sheet.legend_at(index);
-        canvas.dot((x as f32 + 6.0, y as f32), 6.0, colour_of(*colour));
-        let text = cut(&ascii(text), 66);
-        canvas.text(x as usize + 20, y as usize - 8, &text, Font::Small, INK);
+    for line in sheet.legend_lines() {
+        if let Some(colour) = line.colour {
+            let at = (line.left as f32 + 6.0, line.y as f32);
+            canvas.dot(at, 6.0, colour_of(colour));
+        }
+        let at = (line.left as usize + 20, line.y as usize - 8);
+        canvas.text(at.0, at.1, &ascii(&line.text), Font::Small, INK);
     }
     for (panel, place) in std::iter::zip(&sheet.panels, sheet.plots()) {
         plot::panel(&mut canvas, panel, place.map(|it| it as f32));

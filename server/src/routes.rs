@@ -74,6 +74,19 @@ pub fn router(edge: Edge) -> Router {
         .route("/s/{token}/curve.png", get(preview::png))
         .route("/s/{token}/curve.svg", get(pages::curve::shared_svg))
         .route("/s/{token}/curve.csv", get(pages::curve::shared_csv))
+        .route("/s/{token}/compare", get(pages::compare::shared))
+        .route(
+            "/s/{token}/compare/export.svg",
+            get(pages::compare::shared_svg),
+        )
+        .route(
+            "/s/{token}/compare/export.png",
+            get(pages::compare::shared_png),
+        )
+        .route(
+            "/s/{token}/compare/export.csv",
+            get(pages::compare::shared_csv),
+        )
         .route("/embed/{token}", get(pages::embed::embed))
         .route("/s/{token}/scores", get(shared::study_scores))
         .route("/s/{token}/points/{point}/scores", get(shared::scores))

@@ -381,4 +381,13 @@ impl Studio for LocalStudio {
     async fn shared(&self, token: &str) -> Result<StudyView, StudioError> {
         self.shared_view(token).await
     }
+
+    async fn shared_compare(
+        &self,
+        token: &str,
+        configurations: Vec<Uuid>,
+        slo: Option<Slo>,
+    ) -> Result<CompareView, StudioError> {
+        self.compared_by_link(token, configurations, slo).await
+    }
 }

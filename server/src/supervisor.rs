@@ -41,7 +41,7 @@ use control::{Control, Why};
 use ending::Ending;
 use stuck::Stuck;
 
-pub(crate) use facts::DIALECT;
+pub(crate) use facts::{DIALECT, NO_MACHINE};
 pub(crate) use managed::DIED;
 pub(crate) use prompts::first_point;
 

@@ -11,6 +11,7 @@ mod gallery; // pictures for the documentation
 mod history; // earlier runs of the same
 mod journey; // define, launch, watch, reload, compare, share
 mod many; // pages of a store of thousands of studies
+mod passed_on; // a comparison behind a link, a curve in a frame elsewhere
 mod point; // windows by pointer, keyboard and link; rows; one request
 mod promise; // another SLO, and what is none
 mod real_engine; // the same way against llama.cpp

@@ -5,7 +5,7 @@ use axum::body::Body;
 use serde_json::{Value, json};
 use server::store::now_ms;
 use tests::edge::{OnEdge, TOKEN};
-use tests::samples::small_study;
+use tests::samples::{configuration, small_study};
 
 async fn measured(edge: &OnEdge) -> anyhow::Result<StudyView> {
     let study = edge.finished(small_study()).await?;
@@ -69,6 +69,188 @@ async fn a_link_shows_what_its_maker_chose() -> anyhow::Result<()> {
         ["requests", "all", "requests", "aggregates"],
         "newest first"
     );
+    let days = listed[0]["expires_ms"].as_i64().unwrap_or_default() - now_ms();
+    let days = days as f64 / 86_400_000.0;
+    assert!(
+        (29.9..=30.0).contains(&days),
+        "unless a time is asked for: {days}"
+    );
+    Ok(())
+}
+
+/// A study of two configurations that differ in one knob, and hold what no stranger may read.
+async fn compared(edge: &OnEdge) -> anyhow::Result<StudyView> {
+    let mut spec = small_study();
+    let knobs = [("max-num-seqs", "2")];
+    spec.configurations.push(configuration("fewer", &knobs));
+    edge.finished(spec).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_shows_what_differs_and_what_that_did() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let study = compared(&edge).await?;
+    for scope in ["aggregates", "requests", "all"] {
+        let token = token(&edge, &study, json!({ "scope": scope })).await;
+        let page = edge.get(&format!("/s/{token}")).await.text();
+        for needed in ["Turning max-num-seqs from ", "What differs", "/compare?c="] {
+            assert!(page.contains(needed), "{scope}: {needed}");
+        }
+        let path = format!("/s/{token}/compare");
+        let whole = edge.get(&path).await;
+        assert_eq!(whole.status, 200, "{scope}");
+        let whole = whole.text();
+        for needed in [
+            "Turning max-num-seqs from ",
+            "What differs",
+            "At equal rate",
+            "At equal SLO",
+            "TPOT p95",
+        ] {
+            assert!(whole.contains(needed), "{scope}: {needed}");
+        }
+        // Nothing in it leads to what only its owner may see.
+        for absent in ["/studies", "/engines", "name=\"find\"", "/share", "/api/"] {
+            assert!(!whole.contains(absent), "{scope}: {absent}");
+        }
+        let fixed = !whole.contains("name=\"slo\"");
+        assert_eq!(fixed, scope == "aggregates", "{scope}");
+        for ending in ["svg", "png", "csv"] {
+            let file = edge.get(&format!("{path}/export.{ending}")).await;
+            assert_eq!(file.status, 200, "{scope} {ending}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shared_comparison_is_of_its_own_study_and_under_its_own_slo() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let (study, other) = (compared(&edge).await?, measured(&edge).await?);
+    let ids: Vec<String> = study
+        .configurations
+        .iter()
+        .map(|it| format!("c={}", it.id))
+        .collect();
+    let foreign = format!("c={}", other.configurations[0].id);
+    let link = token(&edge, &study, json!({ "scope": "aggregates" })).await;
+    let path = |rest: &str| format!("/s/{link}/compare?{rest}");
+    let turned = path(&format!("{}&{}&baseline={}", ids[0], ids[1], &ids[1][2..]));
+    let turned = edge.get(&turned).await.text();
+    assert!(
+        turned.contains("max-num-seqs from 2 to "),
+        "the baseline of the address: {turned}"
+    );
+    for foreign in [
+        format!("{}&{foreign}", ids[0]),
+        format!("{foreign}&{}", ids[0]),
+    ] {
+        let asked = edge.get(&path(&foreign)).await;
+        assert_eq!(asked.status, 404, "another study's is not shown");
+        assert!(
+            !asked.text().contains("/engines"),
+            "nor a way to anything else"
+        );
+    }
+    // Judged by another SLO, the figures would tell of each request.
+    let tried = edge
+        .get(&path("slo=e2e:p95%3C1ms+attain%3E%3D95%25"))
+        .await
+        .text();
+    assert!(
+        tried.contains("Another SLO cannot be tried here"),
+        "{tried}"
+    );
+    assert!(!tried.contains("e2e:p95"), "{tried}");
+    let scores = edge.get(&format!("/s/{link}/scores")).await;
+    assert_eq!(scores.status, 404, "figures alone");
+    assert!(
+        scores.text().contains("figures of points alone"),
+        "{}",
+        scores.text()
+    );
+    let revoked = edge.studio.shares(&Actor::Owner, study.id).await?;
+    edge.studio.revoke(&Actor::Owner, revoked[0].id).await?;
+    for rest in ["", "/export.csv", "/export.svg", "/export.png"] {
+        let gone = edge.get(&format!("/s/{link}/compare{rest}")).await;
+        assert_eq!(gone.status, 404, "{rest}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shared_comparison_hides_what_its_link_hides() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let mut spec = small_study();
+    let declared = [("site", "rack7.corp"), ("hardware", "gpu7.corp:9000")];
+    for (index, mut one) in [configuration("one", &[]), configuration("two", &[])]
+        .into_iter()
+        .enumerate()
+    {
+        for (name, value) in declared {
+            one.declared.insert(name.into(), format!("{value}{index}"));
+        }
+        spec.configurations.push(one);
+    }
+    spec.configurations.remove(0);
+    let study = edge.finished(spec).await?;
+    for scope in ["aggregates", "requests", "all"] {
+        let link = token(&edge, &study, json!({ "scope": scope })).await;
+        let files = ["", "/export.svg", "/export.csv"].map(|it| format!("/s/{link}/compare{it}"));
+        for path in files.into_iter().chain([format!("/s/{link}")]) {
+            let text = edge.get(&path).await.text();
+            assert!(scope == "all" || !text.contains(".corp"), "{scope} {path}");
+        }
+        let page = edge.get(&format!("/s/{link}/compare")).await.text();
+        let word = if scope == "all" {
+            "rack7.corp1"
+        } else {
+            "hidden (2 of "
+        };
+        assert!(page.contains(word), "what it differs by is kept: {page}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_comparison_within_a_study_leads_to_a_link_and_one_of_two_says_why_not()
+-> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let (study, other) = (compared(&edge).await?, measured(&edge).await?);
+    let [one, two] = [0, 1].map(|index| study.configurations[index].id);
+    let within = edge
+        .get(&format!("/compare?c={one}&c={two}&y=tpot"))
+        .await
+        .text();
+    let way = format!(
+        "/studies/{}/share?of=comparison&amp;c={one}&amp;c={two}&amp;y=tpot",
+        study.id
+    );
+    assert!(within.contains(&way), "{within}");
+    let page = edge.get(&way.replace("&amp;", "&")).await.text();
+    assert!(page.contains("data-at=\"/compare\""), "{page}");
+    assert!(
+        page.contains(&format!("data-query=\"?c={one}&amp;c={two}&amp;y=tpot\"")),
+        "{page}"
+    );
+    assert!(
+        page.contains("value=\"30\" selected"),
+        "a link lives 30 days unless more is asked for"
+    );
+    let across = edge
+        .get(&format!(
+            "/compare?c={one}&c={}",
+            other.configurations[0].id
+        ))
+        .await
+        .text();
+    assert!(across.contains("A link shows one study"), "{across}");
+    assert!(
+        across.contains(&format!("/studies/{}/share", other.id)),
+        "{across}"
+    );
+    let foreign = format!("/studies/{}/share?of=comparison&c={one}&c={two}", other.id);
+    assert_eq!(edge.get(&foreign).await.status, 404);
     Ok(())
 }
 
@@ -136,6 +318,17 @@ async fn a_frame_stands_in_any_page_and_nothing_else_does() -> anyhow::Result<()
     let token = share.path.unwrap_or_default().replace("/s/", "");
     let frame = edge.get(&format!("/embed/{token}")).await;
     assert_eq!(frame.status, 200, "without signing in");
+    for site in ["same-origin", "same-site", "cross-site"] {
+        let headers = [
+            ("sec-fetch-site", site),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "iframe"),
+        ];
+        let path = format!("/embed/{token}");
+        let framed = edge.send("GET", &path, &headers, Body::empty()).await;
+        assert_eq!(framed.status, 200, "{site}");
+        assert_eq!(framed.header("x-frame-options"), "", "{site}");
+    }
     let policy = frame.header("content-security-policy");
     assert!(
         policy.contains("frame-ancestors *") && policy.contains("default-src 'none'"),

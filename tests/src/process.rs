@@ -172,7 +172,8 @@ impl StudioProcess {
     }
 }
 
-fn client() -> reqwest::Client {
+/// Whoever asks over HTTP.
+pub fn client() -> reqwest::Client {
     // Fails when another test of this process was first, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()

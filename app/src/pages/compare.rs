@@ -10,18 +10,21 @@ mod differences; // at equal rate
 mod differs; // what differs
 mod fields; // workloads and arrivals, field by field
 mod knob; // ceilings against the values of one knob
+mod passed; // the way to a link, and what a link's own page says of it
 mod state; // the choices, as an address
+mod trade; // what the first line must say beside the verdict
 mod verdict; // the first line
 
 pub use charts::{csv, sheet_of};
 pub use differs::differing_fields;
+pub use passed::gist;
 pub use state::{CompareState, Drawing, Query};
 
 use measure::knobs::Comparability;
 use measure::study::Connection;
 
 use crate::sheet::{Source, legend_of};
-use crate::studio::{CompareView, ComparedConfiguration, PointView, StudyRow};
+use crate::studio::{CompareView, ComparedConfiguration, PairComparison, PointView, StudyRow};
 use crate::ui::badge::{INSECURE, SIMULATED};
 use crate::ui::html::{Html, badge, html};
 use crate::words;
@@ -40,13 +43,30 @@ pub struct ComparePage {
     pub compared: Option<CompareView>,
     /// Studies whose configurations can be added; none where nobody looked for any.
     pub found: Option<Vec<StudyRow>>,
+    /// A link shows it, and of each point its figures alone: no other SLO can be tried.
+    pub figures_only: bool,
 }
 
-/// The page's title.
+/// The page's title: the knob that was turned, where it is one.
 pub fn title(page: &ComparePage) -> String {
     let Some(compared) = &page.compared else {
         return "Compare".into();
     };
+    let Some((knob, values)) = knob::one_knob(compared) else {
+        return title_by_names(compared);
+    };
+    match values.as_slice() {
+        [from, to] => format!("{knob} from {from} to {to}"),
+        [from, others @ ..] if others.len() < 4 => {
+            let others: Vec<String> = others.iter().map(|it| (*it).to_owned()).collect();
+            format!("{knob} {from} against {}", listed(&others))
+        }
+        values => format!("{} settings of {knob}", values.len()),
+    }
+}
+
+/// What was compared, as people called it.
+fn title_by_names(compared: &CompareView) -> String {
     let names = names(compared);
     match names.as_slice() {
         [baseline, others @ ..] if 2 < others.len() => {
@@ -78,16 +98,25 @@ fn head(page: &ComparePage) -> Html {
     let study = compared.and_then(|it| it.configurations.first());
     let study = study.map(|it| {
         html!(
-            r#"<a href="/studies/{}">{}</a>"#,
-            it.study.to_string(),
+            r#"<a href="{}">{}</a>"#,
+            page.state.study(it.study),
             it.study_name
         )
     });
+    let owner = page.state.link.is_none();
+    let all = owner.then(|| Html::literal(r#"<a href="/">Studies</a>"#));
+    let title = title(page);
+    let names = compared.map(title_by_names).filter(|it| *it != title);
     html!(
-        r#"<header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a>{}<span aria-current="page">Compare</span></nav><h1>{}</h1><div class="row">{}</div></div></header>"#,
+        r#"<header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb">{}{}<span aria-current="page">Compare</span></nav><h1>{}</h1>{}<div class="row">{}</div></div>{}</header>"#,
+        all,
         study,
-        title(page),
-        compared.map(badges)
+        title,
+        names.map(|it| html!(r#"<p class="muted">{}</p>"#, it)),
+        compared.map(badges),
+        compared
+            .filter(|_| owner)
+            .map(|it| passed::way(&page.state, it))
     )
 }
 
@@ -142,6 +171,22 @@ pub(super) fn name_of(compared: &CompareView, index: usize) -> String {
     })
 }
 
+/// Which of a pair has no measured point yet: what it is, is not known either.
+pub(super) fn unmeasured(compared: &CompareView, pair: &PairComparison) -> Vec<usize> {
+    let measured = |index: &usize| {
+        let one = compared.configurations.get(*index);
+        one.is_some_and(|it| it.points.iter().any(|point| point.summary.is_some()))
+    };
+    let sides = [0, pair.candidate as usize].into_iter();
+    sides.filter(|index| !measured(index)).collect()
+}
+
+/// Whether more than one thing differs between two that were measured.
+pub(super) fn is_confounded(compared: &CompareView, pair: &PairComparison) -> bool {
+    matches!(pair.comparability, Comparability::Confounded { .. })
+        && unmeasured(compared, pair).is_empty()
+}
+
 /// What rates count. Comparable configurations share their workload, so their points tell.
 pub(super) fn unit(compared: &CompareView) -> &'static str {
     let sessions = |one: &ComparedConfiguration| {
@@ -188,8 +233,7 @@ fn facts(compared: &CompareView) -> Vec<String> {
         badges.push("insecure".into());
     }
     let withheld = compared.pairs.iter();
-    let withheld =
-        withheld.filter(|it| matches!(it.comparability, Comparability::Confounded { .. }));
+    let withheld = withheld.filter(|it| is_confounded(compared, it));
     if 0 < withheld.count() {
         badges.push("confounded: more than one thing differs".into());
     }
@@ -215,7 +259,9 @@ fn legend(state: &CompareState, compared: &CompareView) -> Vec<(usize, String)> 
             let ceiling = ceiling.map_or("not judged".into(), |it| {
                 words::with_unit(it, unit(compared))
             });
-            let name = name_of(compared, index);
+            let set = knob::unsaid(compared, index);
+            let set = set.map_or(String::new(), |it| format!(" ({it})"));
+            let name = name_of(compared, index) + &set;
             (
                 state.colour(compared, index),
                 legend_of(&name, &ceiling, &points),

@@ -24,7 +24,12 @@ pub fn SharePage() -> impl IntoView {
             .with(|params| params.get("token"))
             .unwrap_or_default()
     });
-    Reading::new(move || token.get(), get_shared).page("Reading the study…", move |study| {
+    let slo = use_query_map().with_untracked(|query| query.get("slo"));
+    let study = Reading::new(
+        move || token.get(),
+        move |token| get_shared(token, slo.clone()),
+    );
+    study.page("Reading the study…", move |study| {
         view! { <Shared study token=token.get_untracked() /> }.erased()
     })
 }

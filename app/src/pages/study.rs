@@ -131,6 +131,7 @@ pub fn StudyBody(
         signal(false).0
     };
     let name = memo(move || page.known.with(|study| study.spec.name.clone()));
+    let compared = page.known.with_untracked(|study| study.compared.clone());
     view! {
         <Title text=move || name.get() />
         <article class="page study">
@@ -146,6 +147,7 @@ pub fn StudyBody(
                     {owner.then(|| view! { <section data-later="why"></section> })}
                 </aside>
             </div>
+            <section class="stack" hidden=compared.is_empty() inner_html=compared></section>
             <points::Points page />
             <section inner_html=plan></section>
             <starts::Starts page />

@@ -1,6 +1,7 @@
 //! A sheet as a picture that stands alone: colours are written out, so that programs without style sheets draw it, too.
 
-use super::{MARGIN, Panel, Place, Sheet, WIDTH, Whisker};
+use super::{MARGIN, Panel, Place as Area, Sheet, WIDTH, Whisker};
+use crate::chart::{Chart, Mark, Place};
 use crate::figure_svg::{SERIES, series_colour, whole};
 use crate::ui::html::{Html, html};
 
@@ -55,24 +56,29 @@ fn facts(sheet: &Sheet) -> Html {
 }
 
 fn legend(sheet: &Sheet) -> Html {
-    let entries = sheet.legend.iter().enumerate();
-    entries
-        .map(|(index, (colour, text))| {
-            let (left, top) = sheet.legend_at(index);
+    let lines = sheet.legend_lines().into_iter();
+    lines
+        .map(|line| {
+            let dot = line.colour.map(|colour| {
+                html!(
+                    r#"<circle cx="{}" cy="{}" r="6" fill="{}"/>"#,
+                    (line.left + 6.0).to_string(),
+                    line.y.to_string(),
+                    SERIES[colour % SERIES.len()]
+                )
+            });
             html!(
-                r#"<circle cx="{}" cy="{}" r="6" fill="{}"/><text x="{}" y="{}" fill="var(--text)">{}</text>"#,
-                (left + 6.0).to_string(),
-                top.to_string(),
-                SERIES[colour % SERIES.len()],
-                (left + 20.0).to_string(),
-                (top + 5.0).to_string(),
-                text
+                r#"{}<text x="{}" y="{}" fill="var(--text)">{}</text>"#,
+                dot,
+                (line.left + 20.0).to_string(),
+                (line.y + 5.0).to_string(),
+                line.text
             )
         })
         .collect()
 }
 
-fn drawn(panel: &Panel, [left, top, wide, high]: Place) -> Html {
+fn drawn(panel: &Panel, [left, top, wide, high]: Area) -> Html {
     let heading = (!panel.title.is_empty()).then(|| {
         html!(
             r#"<text x="{}" y="{}" font-weight="600" fill="var(--text)">{}</text>"#,
@@ -115,6 +121,7 @@ pub fn within(panel: &Panel) -> String {
     let end = svg.len() - "</svg>".len();
     svg.truncate(end);
     svg += &trail(panel);
+    svg += &open_ends(panel);
     for one in &panel.whiskers {
         svg += &whisker(panel, *one);
     }
@@ -137,6 +144,41 @@ fn trail(Panel { chart, trail, .. }: &Panel) -> String {
             format!(r#"<line x1="{x1:.2}%" y1="{y1:.2}%" x2="{x2:.2}%" y2="{y2:.2}%" style="stroke:var(--line-strong)"/>"#)
         })
         .collect()
+}
+
+/// An arrow where one end of a mark's interval is not known: bands end at the mark there, which would look exact.
+fn open_ends(Panel { chart, .. }: &Panel) -> String {
+    let shown =
+        open(chart).filter(|(_, mark)| (-0.001..=1.001).contains(&chart.x.fraction(mark.x)));
+    let arrows = shown.map(|(colour, mark)| {
+        let way = match (mark.lo, mark.hi) {
+            (Some(_), None) => -1,
+            _ => 1,
+        };
+        let (x, y) = (
+            chart.x.fraction(mark.x) * 100.0,
+            (1.0 - chart.y.fraction(mark.y)) * 100.0,
+        );
+        let colour = series_colour(colour);
+        let (from, tip, wing) = (way * 6, way * 20, way * 14);
+        format!(
+            r#"<svg x="{x:.2}%" y="{y:.2}%" overflow="visible"><path d="M0 {from}V{tip}M-4 {wing}L0 {tip}L4 {wing}" style="fill:none;stroke:{colour};stroke-width:1.5"/></svg>"#
+        )
+    });
+    arrows.collect()
+}
+
+/// Marks of which one end of the interval is known, with the places of their colours.
+fn open(chart: &Chart) -> impl Iterator<Item = (usize, &Mark)> {
+    let marks = chart.lines.iter();
+    let marks = marks.flat_map(|line| line.marks.iter().map(|mark| (line.colour, mark)));
+    marks.filter(|(_, mark)| mark.place == Place::Value && mark.lo.is_some() != mark.hi.is_some())
+}
+
+/// What the arrows say, where there are any.
+pub fn open_note(chart: &Chart) -> Option<String> {
+    let said = "↑ at a point: its interval has no upper end yet, since it has too few requests.";
+    open(chart).next().map(|_| said.to_owned())
 }
 
 fn whisker(Panel { chart, .. }: &Panel, Whisker { colour, x, lo, hi }: Whisker) -> String {
@@ -188,6 +230,21 @@ mod tests {
             "{svg}"
         );
         assert_eq!(svg.matches("<svg").count(), svg.matches("</svg>").count());
+    }
+
+    #[test]
+    fn an_interval_with_one_end_is_open_at_the_other() {
+        let study = fixture::study();
+        let mut panel = of_study(&study, &ViewState::default()).panels.remove(0);
+        let arrows = |panel: &Panel| within(panel).matches("L0 -20").count();
+        for mark in panel.chart.lines.iter_mut().flat_map(|it| &mut it.marks) {
+            (mark.place, mark.lo, mark.hi) = (Place::Value, Some(mark.y), Some(mark.y));
+        }
+        assert_eq!(arrows(&panel), 0);
+        panel.chart.lines[0].marks[0].hi = None;
+        assert_eq!(arrows(&panel), 1);
+        panel.chart.lines[0].marks[0].lo = None;
+        assert_eq!(arrows(&panel), 0, "nothing is known");
     }
 
     #[test]

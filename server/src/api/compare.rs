@@ -12,9 +12,11 @@ use crate::auth::Who;
 use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
 
-/// Compare configurations: `?c=ID&c=ID`, the first is the baseline; `&slo=TEXT` judges by another SLO.
+/// Compare configurations: `?c=ID&c=ID`, the first is the baseline unless `&baseline=ID` names another of them, as the page takes it;
+/// `&slo=TEXT` judges by another SLO.
 #[utoipa::path(get, path = "/api/v1/compare", operation_id = "compare", tag = "compare",
     params(("c" = Vec<Uuid>, Query, description = "Configurations, once each; the first is the baseline."),
+        ("baseline" = Option<Uuid>, Query, description = "Another of them as the baseline; it comes first in the answer."),
         ("slo" = Option<String>, Query, description = "Judges by this SLO instead of the baseline study's.")),
     responses((status = 200, body = schema::CompareView), (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub async fn compare(
@@ -36,7 +38,7 @@ fn read(query: &str) -> Result<(Vec<Uuid>, Option<Slo>), StudioError> {
             message,
         }],
     };
-    let (mut configurations, mut slo) = (Vec::new(), None);
+    let (mut configurations, mut baseline, mut slo) = (Vec::new(), None, None);
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {
             "c" => configurations.push(
@@ -44,6 +46,7 @@ fn read(query: &str) -> Result<(Vec<Uuid>, Option<Slo>), StudioError> {
                     .parse()
                     .map_err(|_| wrong("c", format!("{value:?} is no configuration's id")))?,
             ),
+            "baseline" => baseline = Some(value.into_owned()),
             "slo" => {
                 slo = Some(
                     value
@@ -53,6 +56,17 @@ fn read(query: &str) -> Result<(Vec<Uuid>, Option<Slo>), StudioError> {
             }
             _ => {}
         }
+    }
+    if let Some(text) = baseline {
+        let id = text.parse::<Uuid>().ok();
+        let place = configurations.iter().position(|it| Some(*it) == id);
+        let place = place.ok_or_else(|| {
+            wrong(
+                "baseline",
+                format!("{text:?} is none of the configurations in c"),
+            )
+        })?;
+        configurations[..=place].rotate_right(1);
     }
     Ok((configurations, slo))
 }
@@ -68,6 +82,19 @@ mod tests {
             read(&format!("c={one}&c={two}&x=y")).expect("query").0,
             [one, two]
         );
+    }
+
+    #[test]
+    fn another_baseline_comes_first_and_the_others_keep_their_order() {
+        let [one, two, three] = [1, 2, 3].map(Uuid::from_u128);
+        let all = format!("c={one}&c={two}&c={three}");
+        let order = |rest: &str| read(&format!("{all}{rest}")).expect("query").0;
+        assert_eq!(order(&format!("&baseline={three}")), [three, one, two]);
+        assert_eq!(order(&format!("&baseline={one}")), [one, two, three]);
+        for wrong in ["7".to_owned(), Uuid::from_u128(7).to_string()] {
+            let refused = read(&format!("{all}&baseline={wrong}")).expect_err("refused");
+            assert!(refused.to_string().starts_with("baseline: "), "{refused}");
+        }
     }
 
     #[test]

@@ -194,6 +194,30 @@ fn a_link_from_elsewhere_may_be_followed_but_not_fetched() {
 }
 
 #[test]
+fn a_shared_curve_may_be_framed_by_any_site_and_nothing_else() {
+    for site in ["same-site", "cross-site"] {
+        let framed = [
+            ("sec-fetch-site", site),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "iframe"),
+        ];
+        check("GET", "/embed/token?y=tpot", &framed, 200);
+        for own in [
+            "/",
+            "/studies/1",
+            "/compare",
+            "/login",
+            "/embedded",
+            "/engines",
+        ] {
+            check("GET", own, &framed, 403);
+        }
+        let posted = [("sec-fetch-site", site), JSON];
+        check("POST", "/embed/token", &posted, 403);
+    }
+}
+
+#[test]
 fn forwarded_headers_are_refused_unless_they_are_believed() {
     for name in [
         "forwarded",

@@ -6,9 +6,11 @@ use app::studio::{Actor, CompareView, Studio, StudioError, StudyFilter};
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 
-use super::{curve, drawn, sorry};
+use super::{curve, drawn, sorry, sorry_guest};
+use crate::api::body::Path;
+use crate::api::plotted::{Shown, Side};
 use crate::auth::Who;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
 
 /// Studies that a search for another configuration shows.
@@ -21,16 +23,56 @@ pub async fn page(
     RawQuery(query): RawQuery,
 ) -> Response {
     match look(&edge, &actor, &query.unwrap_or_default()).await {
-        Ok(page) => drawn(|nonce| {
-            let page = Drawn {
-                title: compare::title(&page),
-                is_engines: false,
-                body: compare::page(&page, nonce),
-            };
-            document::document(&page, edge.site.assets(), nonce)
-        }),
+        Ok(page) => drawn(|nonce| document::document(&of(&page, nonce), edge.site.assets(), nonce)),
         Err(error) => sorry(&edge, &error),
     }
+}
+
+/// `GET /s/{token}/compare`: the same of a link's study, as far as the link shows it.
+pub async fn shared(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    match look_by_link(&edge, &token, &query.unwrap_or_default()).await {
+        Ok(page) => {
+            drawn(|nonce| document::for_guest(&of(&page, nonce), edge.site.assets(), nonce))
+        }
+        Err(error) => sorry_guest(&edge, &error),
+    }
+}
+
+fn of(page: &ComparePage, nonce: &str) -> Drawn {
+    Drawn {
+        title: compare::title(page),
+        is_engines: false,
+        body: compare::page(page, nonce),
+    }
+}
+
+/// What an address shows whoever has a link. Configurations that the address does not name are all of the study's.
+async fn look_by_link(edge: &Edge, token: &str, query: &str) -> Result<ComparePage, StudioError> {
+    let (mut state, mut told) = CompareState::read(&pairs(query))?;
+    let study = edge.studio.shared(token).await?;
+    if state.ids.is_empty() {
+        let all = study.configurations.iter().map(|it| it.id);
+        state.ids = all.take(compare::MOST).collect();
+    }
+    if study.aggregates_only && state.chart.slo.take().is_some() {
+        told.push("Another SLO cannot be tried here: this is the study's own.".into());
+    }
+    state.link = Some(token.to_owned());
+    state.find = None;
+    let found = edge
+        .studio
+        .shared_compare(token, state.order(), state.slo());
+    Ok(ComparePage {
+        compared: Some(found.await?),
+        state,
+        told,
+        found: None,
+        figures_only: study.aggregates_only,
+    })
 }
 
 /// What an address shows.
@@ -63,6 +105,7 @@ async fn look(edge: &Edge, actor: &Actor, query: &str) -> Result<ComparePage, St
         told,
         compared,
         found,
+        figures_only: false,
     })
 }
 
@@ -79,7 +122,19 @@ async fn exported(
     actor: &Actor,
     query: Option<String>,
 ) -> Result<(ComparePage, CompareView), StudioError> {
-    let mut page = look(edge, actor, &query.unwrap_or_default()).await?;
+    both(look(edge, actor, &query.unwrap_or_default()).await?)
+}
+
+/// The comparison behind a file that whoever has a link takes away.
+async fn exported_by_link(
+    edge: &Edge,
+    token: &str,
+    query: Option<String>,
+) -> Result<(ComparePage, CompareView), StudioError> {
+    both(look_by_link(edge, token, &query.unwrap_or_default()).await?)
+}
+
+fn both(mut page: ComparePage) -> Result<(ComparePage, CompareView), StudioError> {
     let compared = page.compared.take().ok_or_else(|| {
         crate::studio::invalid(
             "c",
@@ -90,7 +145,9 @@ async fn exported(
     Ok((page, compared))
 }
 
-/// `GET /compare/export.svg`
+/// A comparison as a picture in vectors.
+#[utoipa::path(get, path = "/compare/export.svg", operation_id = "comparison_svg", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
 pub async fn svg(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -100,7 +157,9 @@ pub async fn svg(
     Ok(curve::svg_of(&compare::sheet_of(&page, &compared)).into_response())
 }
 
-/// `GET /compare/export.png`
+/// A comparison as a picture in pixels.
+#[utoipa::path(get, path = "/compare/export.png", operation_id = "comparison_png", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn png(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -110,13 +169,52 @@ pub async fn png(
     Ok(curve::png_of(compare::sheet_of(&page, &compared)).await?)
 }
 
-/// `GET /compare/export.csv`
+/// A comparison as rows.
+#[utoipa::path(get, path = "/compare/export.csv", operation_id = "comparison_csv", tag = "plotted", params(Side, Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
 pub async fn csv(
     State(edge): State<Edge>,
     Who(actor): Who,
     RawQuery(query): RawQuery,
 ) -> ApiResult<Response> {
     let (page, compared) = exported(&edge, &actor, query).await?;
+    let text = compare::csv(&page.state, &compared);
+    Ok(curve::csv_of(text).into_response())
+}
+
+/// The comparison of configurations behind a link as a picture in vectors.
+#[utoipa::path(get, path = "/s/{token}/compare/export.svg", operation_id = "shared_comparison_svg", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
+pub async fn shared_svg(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let (page, compared) = exported_by_link(&edge, &token, query).await?;
+    Ok(curve::svg_of(&compare::sheet_of(&page, &compared)).into_response())
+}
+
+/// The comparison of configurations behind a link as a picture in pixels.
+#[utoipa::path(get, path = "/s/{token}/compare/export.png", operation_id = "shared_comparison_png", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
+pub async fn shared_png(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let (page, compared) = exported_by_link(&edge, &token, query).await?;
+    Ok(curve::png_of(compare::sheet_of(&page, &compared)).await?)
+}
+
+/// The comparison of configurations behind a link as rows.
+#[utoipa::path(get, path = "/s/{token}/compare/export.csv", operation_id = "shared_comparison_csv", tag = "plotted", params(("token" = String, Path), Side, Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
+pub async fn shared_csv(
+    State(edge): State<Edge>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> ApiResult<Response> {
+    let (page, compared) = exported_by_link(&edge, &token, query).await?;
     let text = compare::csv(&page.state, &compared);
     Ok(curve::csv_of(text).into_response())
 }

@@ -11,8 +11,9 @@ use uuid::Uuid;
 
 use super::compare::pairs;
 use crate::api::body::Path;
+use crate::api::plotted::Shown;
 use crate::auth::Who;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, Problem};
 use crate::preview;
 use crate::routes::Edge;
 
@@ -56,7 +57,9 @@ pub(crate) async fn sheet_of(
     Ok(sheet::of_study(&study, state))
 }
 
-/// `GET /studies/{id}/curve.svg`
+/// A study's curve as a picture in vectors.
+#[utoipa::path(get, path = "/studies/{id}/curve.svg", operation_id = "curve_svg", tag = "plotted", params(("id" = Uuid, Path), Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
 pub async fn svg(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -67,7 +70,9 @@ pub async fn svg(
     Ok(svg_of(&sheet_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
-/// `GET /studies/{id}/curve.png`
+/// A study's curve as a picture in pixels.
+#[utoipa::path(get, path = "/studies/{id}/curve.png", operation_id = "curve_png", tag = "plotted", params(("id" = Uuid, Path), Shown),
+    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
 pub async fn png(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -78,7 +83,9 @@ pub async fn png(
     Ok(png_of(sheet_of(&edge, study, &view_of(query).0).await?).await?)
 }
 
-/// `GET /studies/{id}/curve.csv`
+/// A study's curve as rows.
+#[utoipa::path(get, path = "/studies/{id}/curve.csv", operation_id = "curve_csv", tag = "plotted", params(("id" = Uuid, Path), Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
 pub async fn csv(
     State(edge): State<Edge>,
     Who(actor): Who,
@@ -89,7 +96,9 @@ pub async fn csv(
     Ok(csv_of(rows_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
-/// `GET /s/{token}/curve.svg`
+/// The curve behind a link as a picture in vectors.
+#[utoipa::path(get, path = "/s/{token}/curve.svg", operation_id = "shared_curve_svg", tag = "plotted", params(("token" = String, Path), Shown),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = Problem)))]
 pub async fn shared_svg(
     State(edge): State<Edge>,
     Path(token): Path<String>,
@@ -99,7 +108,9 @@ pub async fn shared_svg(
     Ok(svg_of(&sheet_of(&edge, study, &view_of(query).0).await?).into_response())
 }
 
-/// `GET /s/{token}/curve.csv`
+/// The curve behind a link as rows.
+#[utoipa::path(get, path = "/s/{token}/curve.csv", operation_id = "shared_curve_csv", tag = "plotted", params(("token" = String, Path), Shown),
+    responses((status = 200, content_type = "text/csv", body = String), (status = 404, body = Problem)))]
 pub async fn shared_csv(
     State(edge): State<Edge>,
     Path(token): Path<String>,

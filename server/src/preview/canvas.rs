@@ -61,6 +61,13 @@ impl Canvas {
         }
     }
 
+    /// A pixel's colour.
+    #[cfg(test)]
+    pub fn at(&self, x: usize, y: usize) -> Colour {
+        let at = (y * self.width + x) * 3;
+        [self.pixels[at], self.pixels[at + 1], self.pixels[at + 2]]
+    }
+
     /// A straight line with round ends.
     pub fn line(&mut self, from: At, to: At, thickness: f32, colour: Colour) {
         let reach = thickness / 2.0 + 1.0;
@@ -100,6 +107,18 @@ impl Canvas {
     /// A filled disc.
     pub fn dot(&mut self, at: At, radius: f32, colour: Colour) {
         self.line(at, at, radius * 2.0, colour);
+    }
+
+    /// The left half of a disc.
+    pub fn half_dot(&mut self, at: At, radius: f32, colour: Colour) {
+        let (left, right) = ((at.0 - radius).floor().max(0.0), at.0.round().max(0.0));
+        let (top, bottom) = ((at.1 - radius).floor().max(0.0), (at.1 + radius).ceil());
+        for y in top as usize..=bottom.max(0.0) as usize {
+            for x in left as usize..right as usize {
+                let distance = distance((x as f32 + 0.5, y as f32 + 0.5), at, at);
+                self.mix(x, y, colour, radius + 0.5 - distance);
+            }
+        }
     }
 
     /// Text from its upper left corner; what the font lacks becomes a question mark.

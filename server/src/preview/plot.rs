@@ -142,16 +142,28 @@ impl Plot<'_> {
             );
         }
         for mark in line.marks.iter().filter(seen) {
-            if let (Some(lo), Some(hi), Place::Value) = (mark.lo, mark.hi, mark.place) {
-                let bounds = [lo, hi].map(|it| it.clamp(self.chart.y.bottom(), self.chart.y.top()));
-                canvas.line(
-                    self.at(mark.x, bounds[0]),
-                    self.at(mark.x, bounds[1]),
-                    1.5,
-                    colour,
-                );
+            if mark.place == Place::Value {
+                self.interval(canvas, mark, colour);
             }
             self.mark(canvas, mark, colour);
+        }
+    }
+
+    /// A mark's interval. An end that is not known is open: a short arrow leads there, as one leads to the edge where the end lies beyond.
+    fn interval(&self, canvas: &mut Canvas, mark: &Mark, colour: Colour) {
+        if mark.lo.is_none() && mark.hi.is_none() {
+            return;
+        }
+        let (bottom, top) = (self.chart.y.bottom(), self.chart.y.top());
+        let (x, middle) = self.at(mark.x, mark.y);
+        for (end, way) in [(mark.lo, 1.0), (mark.hi, -1.0)] {
+            let is_open = end.is_none_or(|it| !(bottom..=top).contains(&it));
+            let y = end.map_or(middle + way * 22.0, |it| self.y(it.clamp(bottom, top)));
+            canvas.line((x, middle), (x, y), 1.5, colour);
+            for side in [-4.0, 4.0] {
+                let wing = if is_open { y - way * 6.0 } else { y };
+                canvas.line((x + side, wing), (x, y), 1.5, colour);
+            }
         }
     }
 
@@ -169,16 +181,7 @@ impl Plot<'_> {
                     canvas.line(*from, *to, 2.5, colour);
                 }
             }
-            Place::Value => {
-                canvas.dot((x, y), 5.5, colour);
-                if mark.fill != Fill::Solid {
-                    canvas.dot(
-                        (x, y),
-                        if mark.fill == Fill::Half { 2.0 } else { 3.5 },
-                        [255; 3],
-                    );
-                }
-            }
+            Place::Value => disc(canvas, (x, y), mark.fill, colour),
         }
     }
 
@@ -193,5 +196,16 @@ impl Plot<'_> {
             let at = self.x(at);
             canvas.line((at, middle), (at, self.area[1] + self.area[3]), 2.0, colour);
         }
+    }
+}
+
+/// A mark filled as its certificate says.
+pub(super) fn disc(canvas: &mut Canvas, at: At, fill: Fill, colour: Colour) {
+    canvas.dot(at, 5.5, colour);
+    match fill {
+        Fill::Solid => {}
+        // As on every page: its right half is filled.
+        Fill::Half => canvas.half_dot(at, 3.5, [255; 3]),
+        Fill::Hollow => canvas.dot(at, 3.5, [255; 3]),
     }
 }

@@ -52,10 +52,13 @@ pub(super) fn asked(spec: &StudySpec) -> Facts {
         .collect()
 }
 
+/// The name of what is known of the cache.
+pub(super) const CACHE: &str = "cache reset before each point";
+
 /// Whether the cache was cold at every point, where anybody can tell.
 pub(super) fn cache(cold: bool) -> (String, Fact) {
     let value = if cold { "yes" } else { "no" };
-    set("cache reset before each point", value.to_owned())
+    set(CACHE, value.to_owned())
 }
 
 /// A fact that the studio itself set.

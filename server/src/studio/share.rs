@@ -1,5 +1,6 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
+mod compared; // configurations side by side
 pub(crate) mod plain; // what a stranger may read of settings
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +29,13 @@ const FIGURES_ALONE: &str = "request: this link shows the figures of points alon
 /// Links of one study at most, revoked ones included.
 const SHARES: usize = 200;
 
-/// A link lives a year, unless it is asked to live shorter.
-const LIFETIME_MS: i64 = 365 * 24 * 3600 * 1000;
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
+/// A link lives so long, unless it is asked to live shorter or longer: most are looked at within days, and are forgotten then.
+const LIFETIME_MS: i64 = 30 * DAY_MS;
+
+/// A link lives a year at the longest.
+const LONGEST_MS: i64 = 365 * DAY_MS;
 
 impl LocalStudio {
     /// Mints a link: 256 random bits, of which only the hash is kept.
@@ -40,8 +46,8 @@ impl LocalStudio {
         scope: ShareScope,
     ) -> Result<ShareRow, StudioError> {
         self.stored(study).await?;
-        let latest = now_ms() + LIFETIME_MS;
-        let expires_ms = expires_ms.unwrap_or(latest).min(latest);
+        let unsaid = now_ms() + LIFETIME_MS;
+        let expires_ms = expires_ms.unwrap_or(unsaid).min(now_ms() + LONGEST_MS);
         if expires_ms <= now_ms() {
             return Err(invalid("expires_ms", "choose a time in the future"));
         }

@@ -80,6 +80,7 @@ impl Model {
             last_event,
             imported: imported.map_or_else(String::new, |it| origin_words(&it)),
             starts: String::new(),
+            compared: String::new(),
             aggregates_only: false,
         }
     }

@@ -97,6 +97,9 @@ fn knob_text(value: &str) -> String {
 /// The fact that says in whose words the engine is asked.
 pub(crate) const DIALECT: &str = "dialect";
 
+/// What the simulator runs on, and what its weights are.
+pub(crate) const NO_MACHINE: &str = "none: simulated";
+
 /// Everything known of a configuration: what the engine reports, what the studio set, what a person declared.
 pub(super) fn facts(
     spec: &ConfigurationSpec,
@@ -127,7 +130,7 @@ pub(super) fn facts(
     };
     tell("model", endpoint.model.clone(), known);
     if simulated {
-        let preset = "none: simulated".to_owned();
+        let preset = NO_MACHINE.to_owned();
         tell("hardware", preset.clone(), Source::Engine);
         tell("quantization", preset, Source::Engine);
     }

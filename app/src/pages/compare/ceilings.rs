@@ -25,14 +25,21 @@ pub fn section(page: &ComparePage, compared: &CompareView) -> Html {
     )
 }
 
-/// Another SLO for all of them.
+/// Another SLO for all of them, where there is anything to judge by.
 fn form(page: &ComparePage, compared: &CompareView) -> Html {
+    if page.figures_only {
+        return html!(
+            r#"<p class="muted small">SLO: {}. Another one cannot be tried: this link shows figures only.</p>"#,
+            compared.slo.to_string()
+        );
+    }
     let kept = page.state.pairs().into_iter();
     let kept = kept.filter(|(key, _)| key != "slo");
     let kept =
         kept.map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     html!(
-        r#"<form method="get" action="/compare" class="row end slo-form">{}<div class="field"><label for="slo">SLO that all are judged by</label><input id="slo" name="slo" type="text" spellcheck="false" autocomplete="off" value="{}"></div><button type="submit" class="button">Judge all by it</button>{}</form>"#,
+        r#"<form method="get" action="{}" class="row end slo-form">{}<div class="field"><label for="slo">SLO that all are judged by</label><input id="slo" name="slo" type="text" spellcheck="false" autocomplete="off" value="{}"></div><button type="submit" class="button">Judge all by it</button>{}</form>"#,
+        page.state.path(),
         kept.collect::<Html>(),
         compared.slo.to_string(),
         page.state.chart.slo.is_some().then(|| html!(
@@ -45,15 +52,18 @@ fn form(page: &ComparePage, compared: &CompareView) -> Html {
 fn table(page: &ComparePage, compared: &CompareView) -> Html {
     let ends = compared.configurations.iter();
     let ends = ends.filter_map(|one| end_of(one.configuration.ceiling.as_ref()?));
-    let axis = Axis::over(String::new(), ends, false);
+    let ends: Vec<f64> = ends.collect();
+    // Without an end there is nothing to draw, and no axis to draw it on.
+    let axis = (!ends.is_empty()).then(|| Axis::over(String::new(), ends.into_iter(), false));
+    let axis = axis.as_ref();
     let unit = unit(compared);
     let rows: Html = (0..compared.configurations.len())
-        .map(|index| row(page, compared, index, &axis))
+        .map(|index| row(page, compared, index, axis))
         .collect();
     html!(
         r#"<table class="ceiling-table"><caption class="sr-only">Goodput ceilings</caption><thead><tr><th scope="col">configuration</th><th scope="col" class="num">by attainment ({})</th><th scope="col" class="bar-column"><span class="sr-only">interval</span>{}</th><th scope="col" class="num">against the baseline</th><th scope="col" class="num">by percentile ({})</th><th scope="col">client</th><th scope="col">cache</th></tr></thead><tbody>{}</tbody></table>"#,
         unit,
-        scale(&axis),
+        axis.map(scale),
         unit,
         rows
     )
@@ -81,26 +91,27 @@ fn percent(axis: &Axis, rate: f64) -> String {
     format!("{:.1}%", axis.fraction(rate) * 100.0)
 }
 
+/// The highest rate that is drawn of it.
 fn end_of(ceiling: &Ceiling) -> Option<f64> {
     match *ceiling {
         Ceiling::Bracket { hi, .. } | Ceiling::NoneKept { hi } => Some(hi),
         Ceiling::AtLeast { lo } => Some(lo),
-        Ceiling::Unresolved { lo, hi } => hi.or(lo),
+        Ceiling::Unresolved { lo, hi } => lo.and(hi),
         Ceiling::Ramped => None,
     }
 }
 
-fn row(page: &ComparePage, compared: &CompareView, index: usize, axis: &Axis) -> Html {
+fn row(page: &ComparePage, compared: &CompareView, index: usize, axis: Option<&Axis>) -> Html {
     let one = &compared.configurations[index];
     let text = |found: Option<&Ceiling>| found.map_or("not judged".into(), format::ceiling);
     let ceiling = one.configuration.ceiling.as_ref();
     html!(
-        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="/studies/{}">{}</a></span></th><td class="num nowrap">{}</td><td class="bar-column">{}</td>{}{}<td class="nowrap">{}</td><td class="nowrap">{}</td></tr>"#,
+        r#"<tr style="--series:{}"><th scope="row"><span class="row nowrap"><span class="key" aria-hidden="true"></span><a href="{}">{}</a></span></th><td class="num nowrap">{}</td><td class="bar-column">{}</td>{}{}<td class="nowrap">{}</td><td class="nowrap">{}</td></tr>"#,
         series_colour(page.state.colour(compared, index)),
-        one.study.to_string(),
+        page.state.study(one.study),
         name_of(compared, index),
         text(ceiling),
-        ceiling.map(|ceiling| bar(ceiling, axis)),
+        axis.and_then(|axis| bar(ceiling?, axis)),
         against(compared, index),
         by_percentile(compared, index),
         client(&one.points),
@@ -115,7 +126,14 @@ fn against(compared: &CompareView, index: usize) -> Html {
     }
     let pair = pair_of(compared, index);
     let Some(found) = pair.and_then(|it| it.ceilings.as_ref()) else {
-        return html!(r#"<td class="num"><span class="verdict small">withheld</span></td>"#);
+        let why = match pair {
+            Some(pair) if !super::unmeasured(compared, pair).is_empty() => "not measured yet",
+            _ => "withheld",
+        };
+        return html!(
+            r#"<td class="num"><span class="verdict small">{}</span></td>"#,
+            why
+        );
     };
     let difference = found.difference.as_ref().map(words::difference);
     html!(
@@ -162,6 +180,9 @@ fn by_percentile(compared: &CompareView, index: usize) -> Html {
 fn client(points: &[PointView]) -> Html {
     let certificates = points.iter().filter_map(|it| it.certificate.as_ref());
     let all: Vec<Innocence> = certificates.map(|it| it.innocence).collect();
+    if all.is_empty() {
+        return html!(r#"<span class="muted">not measured yet</span>"#);
+    }
     let count = |of: Innocence| all.iter().filter(|it| **it == of).count();
     let (void, suspect) = (count(Innocence::Void), count(Innocence::Suspect));
     let (word, number) = match (void, suspect) {
@@ -204,18 +225,21 @@ fn caches(compared: &CompareView) -> Option<Html> {
     })
 }
 
-/// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow.
-fn bar(ceiling: &Ceiling, axis: &Axis) -> Html {
-    let top = axis.top();
+/// A ceiling as a bar up to its value with its interval as a whisker; an open end has an arrow. What is unresolved has a whisker where
+/// both its ends were measured; else words say it, and nothing is drawn.
+fn bar(ceiling: &Ceiling, axis: &Axis) -> Option<Html> {
     let (value, lo, hi, open) = match *ceiling {
         Ceiling::Bracket { value, lo, hi } => (value, lo, hi, ""),
         Ceiling::AtLeast { lo } => (lo, lo, lo, "→"),
         Ceiling::NoneKept { hi } => (0.0, 0.0, hi, ""),
-        Ceiling::Unresolved { lo, hi } => (0.0, lo.unwrap_or(0.0), hi.unwrap_or(top), "?"),
-        Ceiling::Ramped => (0.0, 0.0, top, "?"),
+        Ceiling::Unresolved {
+            lo: Some(lo),
+            hi: Some(hi),
+        } => (0.0, lo, hi, "?"),
+        Ceiling::Unresolved { .. } | Ceiling::Ramped => return None,
     };
     let [value, lo, hi] = [value, lo, hi].map(|it| percent(axis, it));
-    html!(
+    Some(html!(
         r#"<svg class="ceiling-bar" width="100%" height="20" aria-hidden="true"><rect y="5" height="10" width="{}"/><line x1="{}" x2="{}" y1="10" y2="10"/><line x1="{}" x2="{}" y1="4" y2="16"/><line x1="{}" x2="{}" y1="4" y2="16"/><text x="{}" dx="4" y="15">{}</text></svg>"#,
         value,
         lo,
@@ -226,5 +250,5 @@ fn bar(ceiling: &Ceiling, axis: &Axis) -> Html {
         hi,
         hi,
         open
-    )
+    ))
 }

@@ -3,7 +3,7 @@
 use super::brush::BRUSH;
 use super::{ComparePage, CompareState, Drawing, facts, knob, legend, names, sources, title, unit};
 use crate::chart::{Axes, Chart, Rules, Series, Upward, chart};
-use crate::sheet::{self, Panel, Sheet, within};
+use crate::sheet::{self, Panel, Sheet, open_note, within};
 use crate::studio::CompareView;
 use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
@@ -127,7 +127,8 @@ fn zoomed(page: &ComparePage) -> Option<Html> {
         kept.map(|(key, value)| html!(r#"<input type="hidden" name="{}" value="{}">"#, key, value));
     let zoom = page.state.chart.zoom;
     Some(html!(
-        r#"<form method="get" action="/compare#chart" class="row small zoom">{}<label for="zoom">Part of the horizontal axis</label><input id="zoom" name="zoom" type="text" inputmode="decimal" size="12" placeholder="from, to" value="{}"><button type="submit" class="button compact">Show</button>{}</form>"#,
+        r#"<form method="get" action="{}#chart" class="row small zoom">{}<label for="zoom">Part of the horizontal axis</label><input id="zoom" name="zoom" type="text" inputmode="decimal" size="12" placeholder="from, to" value="{}"><button type="submit" class="button compact">Show</button>{}</form>"#,
+        page.state.path(),
         kept.collect::<Html>(),
         zoom.map(|(from, to)| format!("{from},{to}")),
         zoom.is_some().then(|| html!(
@@ -167,7 +168,9 @@ fn plot(page: &ComparePage, panel: &Panel) -> Html {
 }
 
 fn notes(panels: &[Panel]) -> Html {
-    let mut notes: Vec<&String> = panels.iter().flat_map(|it| &it.chart.notes).collect();
+    let notes = panels.iter().flat_map(|it| &it.chart.notes).cloned();
+    let open = panels.iter().filter_map(|it| open_note(&it.chart));
+    let mut notes: Vec<String> = notes.chain(open).collect();
     notes.sort();
     notes.dedup();
     notes
@@ -186,7 +189,8 @@ fn exports(page: &ComparePage) -> Html {
     ];
     let links = files.map(|(ending, text)| {
         html!(
-            r#"<a href="/compare/export.{}?{}" download="comparison.{}">{}</a>"#,
+            r#"<a href="{}/export.{}?{}" download="comparison.{}">{}</a>"#,
+            page.state.path(),
             ending,
             query,
             ending,

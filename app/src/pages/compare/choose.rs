@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::knob::unsaid;
 use super::{ComparePage, MOST, configurations, name_of};
 use crate::figure_svg::series_colour;
 use crate::studio::{CompareView, StudyRow};
@@ -12,11 +13,25 @@ use crate::ui::html::{Html, badge, html};
 /// The compared ones, in the order of the address.
 pub fn chosen(page: &ComparePage, compared: &CompareView) -> Html {
     let rows = (0..page.state.ids.len()).filter_map(|place| row(page, compared, place));
+    let more = match &page.state.link {
+        None => another(page),
+        // Whoever has a link sees its study, and chooses among its configurations.
+        Some(_) => html!(
+            r#"<p class="small"><a href="{}">every configuration of this study</a></p>"#,
+            page.state.path()
+        ),
+    };
     html!(
         r#"<section class="stack tight" aria-labelledby="chosen-heading"><h2 id="chosen-heading">Configurations</h2><ul class="compared-list">{}</ul>{}</section>"#,
         rows.collect::<Html>(),
-        another(page)
+        more
     )
+}
+
+/// What it was set to, where its name does not say so.
+fn setting(compared: &CompareView, index: usize) -> Option<Html> {
+    let said = unsaid(compared, index)?;
+    Some(html!(r#"<span class="muted small">{}</span>"#, said))
 }
 
 fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html> {
@@ -35,16 +50,21 @@ fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html>
             name
         )
     };
-    let remove = html!(
-        r#"<a href="{}" aria-label="Remove {}">remove</a>"#,
-        state.without(place),
-        name
-    );
+    // A link without any shows all of them.
+    let may_go = state.link.is_none() || 2 < state.ids.len();
+    let remove = may_go.then(|| {
+        html!(
+            r#"<a href="{}" aria-label="Remove {}">remove</a>"#,
+            state.without(place),
+            name
+        )
+    });
     Some(html!(
-        r#"<li style="--series:{}"><span class="key" aria-hidden="true"></span><a class="name" href="/studies/{}">{}</a>{}<span class="acts small">{}{}{}</span></li>"#,
+        r#"<li style="--series:{}"><span class="key" aria-hidden="true"></span><a class="name" href="{}">{}</a>{}{}<span class="acts small">{}{}{}</span></li>"#,
         series_colour(place),
-        one.study.to_string(),
+        state.study(one.study),
         name,
+        setting(compared, index),
         one.simulated.then(|| badge(SIMULATED)),
         pin,
         hide(page, place, &name),

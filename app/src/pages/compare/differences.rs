@@ -24,6 +24,7 @@ pub fn at_equal_rate(compared: &CompareView) -> Html {
 fn table_of(compared: &CompareView, pair: &PairComparison) -> Html {
     if pair.latencies.is_empty() && pair.attainment.is_empty() {
         let why = match pair.comparability {
+            _ if !super::unmeasured(compared, pair).is_empty() => "not both are measured yet",
             Comparability::Confounded { .. } => "the verdict is withheld",
             _ => "no rate that both have",
         };

@@ -16,6 +16,12 @@ const ONE: Word = Word {
     mark: "full",
     about: "One thing differs from the baseline, so it is what moved the curve.",
 };
+const NOT_YET: Word = Word {
+    word: "not measured yet",
+    tone: Tone::Plain,
+    mark: "hollow",
+    about: "What an engine is, is known once it was measured: nothing is said of what differs before that.",
+};
 const ALIKE: Word = Word {
     word: "nothing known",
     tone: Tone::Plain,
@@ -41,20 +47,25 @@ pub fn what_differs(page: &ComparePage, compared: &CompareView) -> Html {
     )
 }
 
-/// Everything of a pair that differs, also what was accepted.
-fn all_of(pair: &PairComparison) -> Vec<&Differing> {
+/// Everything of a pair that differs, also what was accepted. Of what is not measured yet, only what both tell.
+fn all_of<'a>(compared: &CompareView, pair: &'a PairComparison) -> Vec<&'a Differing> {
+    let early = !super::unmeasured(compared, pair).is_empty();
     match &pair.comparability {
         Comparability::Identical => Vec::new(),
         Comparability::OneVariable { differing, beside } => {
             std::iter::once(differing).chain(beside).collect()
         }
-        Comparability::Confounded { differing } => differing.iter().collect(),
+        Comparability::Confounded { differing } => differing
+            .iter()
+            .filter(|it| !early || !it.is_one_sided())
+            .collect(),
     }
 }
 
 /// What differs anywhere: knobs first, each once.
 fn row_names(compared: &CompareView) -> Vec<&str> {
-    let all = compared.pairs.iter().flat_map(all_of);
+    let all = compared.pairs.iter();
+    let all = all.flat_map(|pair| all_of(compared, pair));
     let mut names: Vec<&str> = all.map(|one| one.name.as_str()).collect();
     names.sort_by_key(|name| (!name.starts_with("knob:"), *name));
     names.dedup();
@@ -63,9 +74,10 @@ fn row_names(compared: &CompareView) -> Vec<&str> {
 
 /// Whose verdict is withheld.
 fn said(compared: &CompareView) -> Option<Html> {
-    let confounded = compared.pairs.iter();
-    let confounded =
-        confounded.filter(|it| matches!(it.comparability, Comparability::Confounded { .. }));
+    let confounded = compared
+        .pairs
+        .iter()
+        .filter(|it| super::is_confounded(compared, it));
     let names: Vec<String> = confounded
         .map(|it| name_of(compared, it.candidate as usize))
         .collect();
@@ -115,6 +127,7 @@ fn key(page: &ComparePage, compared: &CompareView, index: usize) -> Html {
 
 fn head(page: &ComparePage, compared: &CompareView, pair: &PairComparison) -> Html {
     let word = match &pair.comparability {
+        _ if !super::unmeasured(compared, pair).is_empty() => NOT_YET,
         Comparability::Identical => ALIKE,
         Comparability::OneVariable { .. } => ONE,
         Comparability::Confounded { .. } => CONFOUNDED,
@@ -129,21 +142,26 @@ fn head(page: &ComparePage, compared: &CompareView, pair: &PairComparison) -> Ht
 /// A fact's row, and those of its fields where it is a structure.
 fn rows(compared: &CompareView, name: &str) -> Html {
     let of = |pair: &'_ PairComparison| -> Option<Differing> {
-        all_of(pair).into_iter().find(|it| it.name == name).cloned()
+        all_of(compared, pair)
+            .into_iter()
+            .find(|it| it.name == name)
+            .cloned()
     };
     let found: Vec<Option<Differing>> = compared.pairs.iter().map(of).collect();
     let baseline = found.iter().flatten().find_map(|it| it.baseline.clone());
     let cells = std::iter::zip(&compared.pairs, &found);
     let cells = cells.map(|(pair, it)| {
         let text = it.as_ref().map(|it| words_of(it.candidate.as_ref()));
-        cell(pair, text)
+        cell(compared, pair, text)
     });
     let cells: Vec<Html> = cells.collect();
     let own = row(&name_in_words(name), &words_of(baseline.as_ref()), cells);
     let fields = differing_fields(&found, baseline.as_ref());
     let fields = fields.into_iter().map(|(field, base, others)| {
         let cells = std::iter::zip(&compared.pairs, others);
-        let cells = cells.map(|(pair, text)| cell(pair, text)).collect();
+        let cells = cells
+            .map(|(pair, text)| cell(compared, pair, text))
+            .collect();
         row(&format!("{}: {field}", name_in_words(name)), &base, cells)
     });
     std::iter::once(own).chain(fields).collect()
@@ -171,13 +189,14 @@ fn row(name: &str, baseline: &str, cells: Vec<Html>) -> Html {
     )
 }
 
-fn cell(pair: &PairComparison, text: Option<String>) -> Html {
+fn cell(compared: &CompareView, pair: &PairComparison, text: Option<String>) -> Html {
     let Some(text) = text else {
         return html!(r#"<td class="muted">same</td>"#);
     };
-    let class = match pair.comparability {
-        Comparability::Confounded { .. } => "confounder",
-        _ => "knob",
+    let class = if super::is_confounded(compared, pair) {
+        "confounder"
+    } else {
+        "knob"
     };
     html!(r#"<td class="{}">{}</td>"#, class, text)
 }

@@ -9,7 +9,7 @@ use super::{CompareState, listed, name_of, unit};
 use crate::axis::Axis;
 use crate::chart::{Chart, Fill, Line, Mark, Over, Place};
 use crate::sheet::{Panel, Whisker, record};
-use crate::studio::CompareView;
+use crate::studio::{CompareView, PairComparison};
 use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table};
 
@@ -55,6 +55,47 @@ pub fn knobs(compared: &CompareView) -> Vec<Knob> {
     found
 }
 
+/// The one knob by which all compared configurations differ, with its value in each, the baseline's first. Names are people's words;
+/// this is what was set.
+pub fn one_knob(compared: &CompareView) -> Option<(&str, Vec<&str>)> {
+    let first = compared.pairs.first()?;
+    let (name, baseline, _) = turned(first)?;
+    let mut values = vec![baseline];
+    for pair in &compared.pairs {
+        let (of, from, to) = turned(pair)?;
+        (of == name && from == baseline).then(|| values.push(to))?;
+    }
+    Some((name, values))
+}
+
+/// The knob that a pair differs by, its value in the baseline and in the candidate, where both are known.
+fn turned(pair: &PairComparison) -> Option<(&str, &str, &str)> {
+    let Comparability::OneVariable { differing, .. } = &pair.comparability else {
+        return None;
+    };
+    let name = differing.name.strip_prefix("knob:")?;
+    let (from, to) = (differing.baseline.as_ref()?, differing.candidate.as_ref()?);
+    (!differing.is_one_sided()).then_some((name, from.value.as_str(), to.value.as_str()))
+}
+
+/// What a configuration's knob was set to, where its name does not say so: `max-num-seqs 8`.
+pub fn unsaid(compared: &CompareView, index: usize) -> Option<String> {
+    let mut pairs = compared.pairs.iter();
+    let (knob, value) = match index {
+        0 => pairs
+            .find_map(turned)
+            .map(|(knob, baseline, _)| (knob, baseline)),
+        _ => pairs
+            .find(|it| it.candidate as usize == index)
+            .and_then(turned)
+            .map(|(knob, _, value)| (knob, value)),
+    }?;
+    let name = &compared.configurations.get(index)?.configuration.spec.name;
+    let mut words = name.split(|c: char| !(c.is_alphanumeric() || "._-+".contains(c)));
+    let is_said = words.any(|word| word == value);
+    (!is_said).then(|| format!("{knob} {value}"))
+}
+
 fn number(fact: &Option<Fact>) -> Option<f64> {
     let fact = fact.as_ref().filter(|it| it.source != Source::Unknown)?;
     decimal::parse(&fact.value).filter(|it| it.is_finite())
@@ -88,7 +129,8 @@ pub fn panel(state: &CompareState, compared: &CompareView, knob: &Knob) -> Panel
         });
     }
     let ends = whiskers.iter().map(|it| it.hi);
-    let chart = chart(knob, lines, ends.collect(), unit(compared), &dark);
+    let unit = unit(compared);
+    let chart = chart(knob, lines, (ends.collect(), tried(compared)), unit, &dark);
     Panel {
         trail: trail(&chart),
         whiskers,
@@ -110,6 +152,12 @@ fn at(compared: &CompareView, index: usize, (x, y): (f64, f64), place: Place) ->
     }
 }
 
+/// The rates that were tried.
+fn tried(compared: &CompareView) -> Vec<f64> {
+    let points = compared.configurations.iter().flat_map(|it| &it.points);
+    points.filter_map(|point| point.level.rate()).collect()
+}
+
 /// From value to value, in the order of the knob.
 fn trail(chart: &Chart) -> Vec<(f64, f64)> {
     let marks = chart.lines.iter().flat_map(|it| &it.marks);
@@ -117,7 +165,13 @@ fn trail(chart: &Chart) -> Vec<(f64, f64)> {
     marks.map(|it| (it.x, it.y)).collect()
 }
 
-fn chart(knob: &Knob, mut lines: Vec<Line>, ends: Vec<f64>, unit: &str, dark: &[String]) -> Chart {
+fn chart(
+    knob: &Knob,
+    mut lines: Vec<Line>,
+    (ends, tried): (Vec<f64>, Vec<f64>),
+    unit: &str,
+    dark: &[String],
+) -> Chart {
     let values = knob.settings.iter().map(|(_, value)| *value);
     let (least, most) = (
         values.clone().fold(f64::INFINITY, f64::min),
@@ -126,7 +180,10 @@ fn chart(knob: &Knob, mut lines: Vec<Line>, ends: Vec<f64>, unit: &str, dark: &[
     let log = 0.0 < least && least * 8.0 <= most;
     let heights = lines.iter().flat_map(|it| &it.marks).map(|it| it.y);
     let title = format!("goodput ceiling ({unit})");
-    let y = Axis::over(title, heights.chain(ends), false);
+    let ends: Vec<f64> = heights.chain(ends).collect();
+    // Where no ceiling is known, the axis is that of the rates that were tried.
+    let ends = if ends.is_empty() { tried } else { ends };
+    let y = Axis::over(title, ends.into_iter(), false);
     let mut notes = Vec::new();
     let marks = lines.iter_mut().flat_map(|it| &mut it.marks);
     for mark in marks.filter(|it| it.place == Place::Above) {

@@ -42,6 +42,8 @@ pub struct CompareState {
     pub find: Option<String>,
     /// Axes, SLO, hidden curves and zoom.
     pub chart: ViewState,
+    /// The token of the link that shows it; none where its owner looks. It stands in the path.
+    pub link: Option<String>,
 }
 
 /// A query, decoded, in order.
@@ -87,6 +89,7 @@ impl CompareState {
             knob: get("knob"),
             find: value(query, "find"),
             chart: ViewState::read(|key| value(query, key)),
+            link: None,
             ids,
         };
         Ok((state, told))
@@ -162,7 +165,21 @@ impl CompareState {
 
     /// The address of the page.
     pub fn link(&self) -> String {
-        format!("/compare?{}", self.query())
+        format!("{}?{}", self.path(), self.query())
+    }
+
+    /// The path of the page.
+    pub fn path(&self) -> String {
+        self.link
+            .as_ref()
+            .map_or("/compare".into(), |token| format!("/s/{token}/compare"))
+    }
+
+    /// Where a study's page is: a link shows its own study alone.
+    pub fn study(&self, id: Uuid) -> String {
+        self.link
+            .as_ref()
+            .map_or(format!("/studies/{id}"), |token| format!("/s/{token}"))
     }
 
     /// The address of the page with something changed.

@@ -89,6 +89,7 @@ fn page_of(comparabilities: Vec<Comparability>) -> ComparePage {
         told: Vec::new(),
         compared: Some(compared),
         found: None,
+        figures_only: false,
     }
 }
 
@@ -132,6 +133,174 @@ fn one_knob_is_highlighted_and_twelve_configurations_fit() {
     assert!(html.contains("11 configurations against setting 0"));
     assert_eq!(html.matches(">make it the baseline<").count(), 11);
     assert_eq!(html.matches("class=\"ceiling-bar\"").count(), 12);
+}
+
+#[test]
+fn what_was_turned_is_said_by_its_values_and_names_stand_beside_it() {
+    let mut page = page_of(vec![knob("64")]);
+    let compared = page.compared.as_mut().expect("compared");
+    compared.configurations[0].configuration.spec.name = "max-num-seqs 32".into();
+    compared.configurations[1].configuration.spec.name = "seqs 64".into();
+    assert_eq!(title(&page), "max-num-seqs from 16 to 64");
+    let html = html_of(&page);
+    assert!(
+        html.contains("<h1>max-num-seqs from 16 to 64</h1>"),
+        "{html}"
+    );
+    assert!(html.contains("max-num-seqs 32 against seqs 64"), "{html}");
+    // A name that says another value stands beside the value.
+    let compared = page.compared.as_ref().expect("compared");
+    assert_eq!(
+        knob::unsaid(compared, 0).as_deref(),
+        Some("max-num-seqs 16")
+    );
+    assert_eq!(knob::unsaid(compared, 1), None);
+    let legend = &sheet_of(&page, compared).legend;
+    assert!(
+        legend[0]
+            .1
+            .starts_with("max-num-seqs 32 (max-num-seqs 16): "),
+        "{legend:?}"
+    );
+    let three = page_of(vec![knob("32"), knob("64")]);
+    assert_eq!(title(&three), "max-num-seqs 16 against 32 and 64");
+    let other = page_of(vec![knob("32"), Comparability::Identical]);
+    assert_eq!(
+        title(&other),
+        "setting 0 against setting 1 against setting 2"
+    );
+}
+
+/// As it is while a study runs: the candidate has no point yet, so nothing is known of it.
+fn unmeasured_page() -> ComparePage {
+    let unknown = |name: &str| Differing {
+        candidate: None,
+        ..differing(name, "x", "y")
+    };
+    let both = differing("knob:max-num-seqs", "16", "32");
+    let confounded = vec![unknown("engine"), unknown("version"), both];
+    let mut page = page_of(vec![Comparability::Confounded {
+        differing: confounded,
+    }]);
+    let compared = page.compared.as_mut().expect("compared");
+    for point in &mut compared.configurations[1].points {
+        (point.summary, point.certificate) = (None, None);
+    }
+    compared.configurations[1].configuration.ceiling = None;
+    compared.pairs[0].ceilings = None;
+    page
+}
+
+#[test]
+fn what_is_not_measured_yet_is_not_confounded() {
+    let page = unmeasured_page();
+    let html = html_of(&page);
+    assert!(
+        html.contains("No verdict on setting 1 yet: setting 1 is not measured yet."),
+        "{html}"
+    );
+    for absent in [
+        "confounded",
+        "differ or are unknown",
+        "0 of 0",
+        "withheld",
+        ">version<",
+    ] {
+        assert!(!html.contains(absent), "{absent}: {html}");
+    }
+    assert!(
+        html.contains(r#"<td class="knob">32</td>"#),
+        "what both tell stands: {html}"
+    );
+    let compared = page.compared.as_ref().expect("compared");
+    assert!(
+        !sheet_of(&page, compared)
+            .facts
+            .join(" ")
+            .contains("confounded")
+    );
+    // Neither of both.
+    let mut page = unmeasured_page();
+    let compared = page.compared.as_mut().expect("compared");
+    for point in &mut compared.configurations[0].points {
+        point.summary = None;
+    }
+    let said = verdict::sentences(compared, &compared.pairs[0]).0;
+    assert_eq!(
+        said,
+        "No verdict on setting 1 yet: the baseline, setting 0 and setting 1 are not measured yet."
+    );
+}
+
+#[test]
+fn the_first_line_says_that_the_client_is_suspect() {
+    let mut page = page_of(vec![knob("32")]);
+    let clean = html_of(&page);
+    assert!(!clean.contains("But the client is"), "{clean}");
+    let compared = page.compared.as_mut().expect("compared");
+    let points = compared
+        .configurations
+        .iter_mut()
+        .flat_map(|it| &mut it.points);
+    let mut count = 0;
+    for certificate in points.filter_map(|it| it.certificate.as_mut()) {
+        certificate.innocence = measure::certificate::Innocence::Suspect;
+        count += 1;
+    }
+    let said = verdict::sentences(compared, &compared.pairs[0]).0;
+    let caveat = format!("But the client is suspect at {count} of {count} points");
+    assert!(0 < count && said.contains(&caveat), "{said}");
+    let facts = sheet_of(&page, page.compared.as_ref().expect("compared")).facts;
+    assert!(
+        facts.join(" ").contains(&caveat),
+        "in pictures, too: {facts:?}"
+    );
+}
+
+#[test]
+fn a_ceiling_that_nobody_knows_is_no_bar() {
+    let mut page = page_of(vec![knob("32")]);
+    let compared = page.compared.as_mut().expect("compared");
+    let unknown = [
+        Ceiling::Unresolved { lo: None, hi: None },
+        Ceiling::Unresolved {
+            lo: Some(60.0),
+            hi: None,
+        },
+    ];
+    for (one, ceiling) in compared.configurations.iter_mut().zip(unknown) {
+        one.configuration.ceiling = Some(ceiling);
+    }
+    let html = html_of(&page);
+    assert!(html.contains("unresolved, above 60"), "{html}");
+    for absent in ["ceiling-bar", "ceiling-scale"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+    let compared = page.compared.as_mut().expect("compared");
+    compared.configurations[0].configuration.ceiling = Some(Ceiling::Unresolved {
+        lo: Some(20.0),
+        hi: Some(60.0),
+    });
+    let html = html_of(&page);
+    assert_eq!(
+        html.matches("class=\"ceiling-bar\"").count(),
+        1,
+        "where both ends were measured"
+    );
+}
+
+#[test]
+fn a_link_of_figures_takes_no_slo_and_leads_nowhere_else() {
+    let mut page = page_of(vec![knob("32")]);
+    (page.state.link, page.figures_only) = (Some("t0ken".into()), true);
+    let html = html_of(&page);
+    assert!(html.contains("/s/t0ken/compare?c="), "{html}");
+    assert!(html.contains("/s/t0ken/compare/export.png?c="), "{html}");
+    for absent in ["name=\"slo\"", "name=\"find\"", "/studies", "\"/compare"] {
+        assert!(!html.contains(absent), "{absent}: {html}");
+    }
+    page.figures_only = false;
+    assert!(html_of(&page).contains("name=\"slo\""));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use measure::compare::{CeilingComparison, Verdict};
 use measure::knobs::{Comparability, Differing, Fact};
 
-use super::{name_of, unit};
+use super::{listed, name_of, trade, unit, unmeasured};
 use crate::studio::{CompareView, PairComparison};
 use crate::ui::format;
 use crate::ui::html::{Html, html};
@@ -29,10 +29,14 @@ fn lines(compared: &CompareView, pair: &PairComparison, many: bool) -> Html {
     )
 }
 
-/// The headline by attainment, and the second verdict by percentile.
+/// The headline by attainment with what speaks against it, and the second verdict by percentile.
 pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Option<String>) {
     let candidate = name_of(compared, pair.candidate as usize);
     let ceiling = |index: usize| compared.configurations.get(index)?.configuration.ceiling;
+    let unmeasured = unmeasured(compared, pair);
+    if !unmeasured.is_empty() {
+        return (not_yet(compared, &candidate, &unmeasured), None);
+    }
     if let Comparability::Confounded { differing } = &pair.comparability {
         return (withheld(&candidate, differing), None);
     }
@@ -56,9 +60,26 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         unit(compared),
         pair.ceilings
             .as_ref()
-            .map_or("not yet judged.".into(), in_words)
+            .map_or("not yet judged.".into(), |found| trade::in_words(
+                found,
+                &pair.along
+            ))
     );
-    (first, second)
+    (first + &trade::caveat(compared, pair), second)
+}
+
+/// Who has not run yet.
+fn not_yet(compared: &CompareView, candidate: &str, unmeasured: &[usize]) -> String {
+    let names = unmeasured.iter().map(|index| match index {
+        0 => format!("the baseline, {}", name_of(compared, 0)),
+        index => name_of(compared, *index),
+    });
+    let names: Vec<String> = names.collect();
+    let verb = if 1 < names.len() { "are" } else { "is" };
+    format!(
+        "No verdict on {candidate} yet: {} {verb} not measured yet.",
+        listed(&names)
+    )
 }
 
 fn withheld(candidate: &str, differing: &[Differing]) -> String {
@@ -89,7 +110,7 @@ fn cause(candidate: &str, comparability: &Comparability) -> String {
     )
 }
 
-fn in_words(found: &CeilingComparison) -> String {
+pub(super) fn in_words(found: &CeilingComparison) -> String {
     let CeilingComparison {
         difference,
         verdict,

@@ -1,6 +1,7 @@
 //! Links to a study: what each shows, until when; made, copied, revoked. And the curve as files. Drawn by the server; a few lines of
 //! script ask the interface that programs ask, too.
 
+use crate::pages::compare::CompareState;
 use crate::sheet;
 use crate::studio::{ShareRow, ShareScope, StudyView};
 use crate::ui::html::{Html, html};
@@ -16,6 +17,8 @@ pub struct SharingPage {
     pub links: Vec<ShareRow>,
     /// What the study's page showed: the link will show the same.
     pub view: ViewState,
+    /// The comparison that whoever shares it came from: the link will open at it.
+    pub comparison: Option<CompareState>,
     /// What stands in the address in vain.
     pub told: Vec<String>,
     /// Milliseconds since 1970.
@@ -28,15 +31,23 @@ pub fn page(page: &SharingPage, nonce: &str) -> Html {
     let query = page.view.query();
     let told = page.told.iter();
     let told = told.map(|it| html!(r#"<p class="notice" data-tone="warn">{}</p>"#, it));
+    // Where a link opens, behind its token, and with what query.
+    let (at, opens) = match &page.comparison {
+        Some(state) => ("/compare", format!("?{}", state.query())),
+        None => ("", query.clone()),
+    };
     html!(
-        r#"<article class="page narrow sharing" data-study="{}" data-name="{}"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}{}">{}</a><span aria-current="page">Share</span></nav><h1>Share {}</h1></div></header>{}<p>Whoever has a link sees the study without signing in, as its page showed it when you came here. Where engines are, keys, headers, prompts and answers are in no link.</p>{}{}{}{}</article><script nonce="{}">{}</script>"#,
+        r#"<article class="page narrow sharing" data-study="{}" data-name="{}" data-at="{}" data-query="{}"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}{}">{}</a><span aria-current="page">Share</span></nav><h1>Share {}</h1></div></header>{}<p>Whoever has a link sees the study without signing in, {}. Where engines are, keys, headers, prompts and answers are in no link.</p>{}{}{}{}</article><script nonce="{}">{}</script>"#,
         id,
         name,
+        at,
+        opens,
         id,
         query,
         name,
         name,
         told.collect::<Html>(),
+        seen(page),
         form(),
         fresh(),
         links(page),
@@ -46,12 +57,24 @@ pub fn page(page: &SharingPage, nonce: &str) -> Html {
     )
 }
 
+/// Where the link will open.
+fn seen(page: &SharingPage) -> &'static str {
+    match page.comparison {
+        Some(_) => {
+            "and the link opens at the comparison that you came from, with its baseline and what it is compared with"
+        }
+        None => {
+            "as its page showed it when you came here, with what differs between its configurations and what that did"
+        }
+    }
+}
+
 /// What a link shows, in words for whoever makes one.
 fn about(scope: ShareScope) -> (&'static str, &'static str) {
     match scope {
         ShareScope::Aggregates => (
             "Figures only",
-            "Curves, points, ceilings, recorded facts. The SLO is fixed: no request can be looked at.",
+            "Curves, points, ceilings, what differs and what that did, recorded facts. The SLO is fixed: no request can be looked at.",
         ),
         ShareScope::Requests => (
             "Figures and the times of requests",
@@ -81,7 +104,7 @@ fn form() -> Html {
         )
     });
     html!(
-        r#"<form id="make" class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30">30 days</option><option value="365" selected>a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
+        r#"<form id="make" class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30" selected>30 days</option><option value="365">a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
         scopes.into_iter().collect::<Html>()
     )
 }
@@ -198,11 +221,12 @@ make.addEventListener("submit", event => {
   const days = Number(find("days").value), scope = new FormData(make).get("scope");
   ask("POST", `/api/v1/studies/${page.dataset.study}/shares`, { scope, expires_ms: Date.now() + days * 86400000 - 60000 }).then(share => {
     say("");
-    const token = share.path.slice(3), at = location.origin, view = location.search, name = page.dataset.name;
-    const link = `${at}/s/${token}${view}`;
+    const token = share.path.slice(3), at = location.origin, name = page.dataset.name;
+    const { at: place, query: view } = page.dataset, link = `${at}/s/${token}${place}${view}`;
+    const picture = `${at}/s/${token}${place ? place + "/export" : "/preview"}.png${view}`;
     find("share-link").value = link;
-    find("share-markdown").value = `[![${name.replace(/[\[\]\\]/g, "\\$&")}](${at}/s/${token}/preview.png${view})](${link})`;
-    find("share-html").value = `<iframe src="${html(`${at}/embed/${token}${view}`)}" title="${html(name)}" width="760" height="520" loading="lazy" style="border:0;max-width:100%"></iframe>`;
+    find("share-markdown").value = `[![${name.replace(/[\[\]\\]/g, "\\$&")}](${picture})](${link})`;
+    find("share-html").value = `<iframe src="${html(`${at}/embed/${token}${place ? "" : view}`)}" title="${html(name)}" width="760" height="520" loading="lazy" style="border:0;max-width:100%"></iframe>`;
     find("share-open").href = link;
     find("fresh").hidden = false;
     find("fresh-heading").focus();
@@ -249,6 +273,7 @@ mod tests {
             study: fixture::study(),
             links,
             view,
+            comparison: None,
             told: Vec::new(),
             now_ms: 5 * DAY_MS,
         };

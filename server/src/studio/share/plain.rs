@@ -2,6 +2,9 @@
 
 use measure::knobs::{KnobValue, Knobs};
 
+use crate::studio::asked::CACHE;
+use crate::supervisor::NO_MACHINE;
+
 /// In place of what is not shown.
 pub(crate) const HIDDEN: &str = "hidden";
 
@@ -54,14 +57,34 @@ const PLACES: [&str; 42] = [
     "urls",
 ];
 
-/// A knob's value where it can hold no address: a switch, a number, or one plain word, of a knob not named like a place.
+/// Words in the name of a setting whose value may be a secret, though it be a number.
+const SECRETS: [&str; 4] = ["key", "password", "secret", TOKEN];
+
+/// `hf-token` names a secret, `long-prefill-token-threshold` a number of tokens: only at a name's end it is one.
+const TOKEN: &str = "token";
+
+/// Numbers from here on may be an address (1.0.0.0 as one number).
+const ADDRESSES: u64 = 1 << 24;
+
+/// A knob's value where it can hold no address: a switch, a number, or one plain word, of a knob not named like a place. A small number
+/// is no address, whatever its name.
 pub(super) fn knob(name: &str, value: &str) -> String {
-    let names_place = name
+    let words: Vec<String> = name
         .split(['-', '_', '.'])
-        .any(|word| PLACES.contains(&word.to_ascii_lowercase().as_str()));
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let names = |of: &[&str]| {
+        let ends = words.len().saturating_sub(1);
+        let mut words = words.iter().enumerate();
+        words.any(|(at, word)| of.contains(&word.as_str()) && (word != TOKEN || at == ends))
+    };
+    let names_place = names(&PLACES);
     let is_shown = match KnobValue::from(value) {
         KnobValue::Switch(_) => true,
-        KnobValue::Whole(_) | KnobValue::Fraction(_) => !names_place,
+        KnobValue::Whole(number) => {
+            !names_place || (number.unsigned_abs() < ADDRESSES && !names(&SECRETS))
+        }
+        KnobValue::Fraction(_) => !names_place,
         KnobValue::Word(word) => !names_place && is_plain(&word, "-_+,"),
     };
     if is_shown { value } else { HIDDEN }.to_owned()
@@ -104,6 +127,8 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         | "weights"
         | "parameters"
         | "accepted" => Some(shown(value, "-_+")),
+        // The studio's own words for the machine of an engine that is not there.
+        "hardware" | "quantization" if value == NO_MACHINE => Some(value.to_owned()),
         // In a person's words, or an engine's; no dot, slash or colon, so no host and no path.
         "hardware" | "quantization" => Some(shown(value, " -_+,()")),
         // Made of the studio's own words.
@@ -111,6 +136,14 @@ pub(super) fn fact(name: &str, value: &str) -> Option<String> {
         // Whatever else an engine says of itself may name its machine.
         _ => None,
     }
+}
+
+/// What is no fact of an engine, and differs all the same: the studio's own words are shown, whatever else there is not.
+pub(super) fn studios(name: &str, value: &str) -> String {
+    if name == CACHE {
+        return value.to_owned();
+    }
+    fact(name, value).unwrap_or_else(|| HIDDEN.to_owned())
 }
 
 /// A model's name. Engines that serve a file name it by its path, which names people and machines; a URL names a host.
@@ -183,6 +216,10 @@ mod tests {
             ("cuda-graph-bs", "1,2,4"),
             ("proxy", "off"),
             ("max-num-batched-tokens", "8192"),
+            ("long-prefill-token-threshold", "0"),
+            ("max-token-len", "auto"),
+            ("node-rank", "0"),
+            ("server-slots", "16"),
         ] {
             assert_eq!(knob(name, value), value, "{name}");
         }
@@ -202,6 +239,11 @@ mod tests {
             ("backend", "gpu7:9000"),
             ("lora", "/mnt/secret/lora"),
             ("dist-init-addr", "gpu7"),
+            ("dist-init-addr", "167772165"),
+            ("hf-token", "123456"),
+            ("api-token", "plain"),
+            ("api-key", "42"),
+            ("token", "42"),
         ] {
             assert_eq!(knob(name, value), HIDDEN, "{name}={value}");
         }
@@ -221,6 +263,9 @@ mod tests {
             ("quantization", "Q4_K - Medium", Some("Q4_K - Medium")),
             ("hardware", "2 x H100 (80 GB)", Some("2 x H100 (80 GB)")),
             ("hardware", "gpu7.example", Some(HIDDEN)),
+            ("hardware", "none: simulated", Some("none: simulated")),
+            ("quantization", "none: simulated", Some("none: simulated")),
+            ("hardware", "gpu7: simulated", Some(HIDDEN)),
             ("seen:start-up", "23.7 s", Some("23.7 s")),
             ("accepted", "quantization", Some("quantization")),
             ("url", "http://gpu7", None),
