@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::units::Nanos;
 
 use beside::explained;
+use body::Body;
 use whole::Whole;
 
 mod beside; // memory seen in waits
+mod body; // how full the engine was, by what most requests waited
 mod bootstrap; // moving blocks
 mod dependence; // how long a series remembers
 mod effective; // what an autocorrelated sample is worth
@@ -211,9 +213,15 @@ impl Sample {
     /// Where the share above could lie in a sample that is worth fewer requests than it has.
     fn dependent(&self, p: f64, effective: f64, whole: &Whole) -> (Option<f64>, Option<f64>) {
         let above = 1.0 - p / 100.0;
-        let shares = tail::swing_of(above, effective, whole);
+        // Noise of single requests hides the body of what has waits beside it.
+        let body = Body::of(&self.sorted, above).filter(|_| self.beside.is_none());
+        let shares = tail::swing_of(above, effective, whole, body.is_some());
         let lo = percentile_linear(&self.sorted, 100.0 * (1.0 - shares.most));
         let hi = tail::upper(&self.sorted, above, shares.least);
+        let by_body = body.map_or(0.0, |body| {
+            body.upper(self.sorted.len() as f64, effective, whole.grows)
+        });
+        let hi = hi.map(|hi| hi.max(by_body));
         let carried = tail::carries(p, self.sorted.len(), effective);
         (lo, hi.filter(|_| carried))
     }

@@ -6,6 +6,7 @@
 use crate::testing::bars::{Bar, FULL, Row, check, full_count};
 
 mod draws; // runs of engines that are not there
+mod frontier; // what can be found without knowing the noise
 mod never; // confounded pairs
 mod null; // configurations without a difference
 mod power; // differences that are there
@@ -37,4 +38,5 @@ fn statistics_verdicts_false_alarms() {
 #[ignore = "minutes; in release mode, by the bench of statistics"]
 fn statistics_verdicts_found() {
     power::rows(full_count()).iter().for_each(Row::print);
+    frontier::row().print();
 }

@@ -29,6 +29,8 @@ const FARTHER_UP: f64 = 0.62;
 const FARTHER_UP_BY_PART: f64 = 20.0;
 const FARTHER_DOWN: f64 = 0.24;
 const FARTHER_DOWN_BY_PART: f64 = 4.0;
+/// The same up where the body of the sample says the rest.
+const FARTHER_UP_BESIDE_BODY: f64 = 0.4;
 /// The share above an upper end is smaller by this power of e at most.
 const FARTHEST: f64 = 5.4;
 /// By which power the memory of logarithms stands in for that of the excesses where memory grows with the level.
@@ -96,12 +98,17 @@ pub(super) fn swing(above: f64, effective: f64) -> Above {
     )
 }
 
-/// The same of a sample of requests that is remembered so.
-pub(super) fn swing_of(above: f64, effective: f64, whole: &Whole) -> Above {
+/// The same of a sample of requests that is remembered so; less far up where its [`Body`](super::body::Body) says how far.
+pub(super) fn swing_of(above: f64, effective: f64, whole: &Whole, has_body: bool) -> Above {
     let error = (effective * above * (1.0 - above)).sqrt().recip();
     let step = STEP * student(freedom(effective)) * error;
     let farther = |all: f64, by_part: f64| (whole.grows * (all + by_part * whole.part)).exp();
-    let up = step * (1.0 + UPWARDS * error) * farther(FARTHER_UP, FARTHER_UP_BY_PART);
+    let farther_up = if has_body {
+        farther(FARTHER_UP_BESIDE_BODY, 0.0)
+    } else {
+        farther(FARTHER_UP, FARTHER_UP_BY_PART)
+    };
+    let up = step * (1.0 + UPWARDS * error) * farther_up;
     let down = step / (1.0 + DOWNWARDS * error) * farther(FARTHER_DOWN, FARTHER_DOWN_BY_PART);
     shares(above, up / (1.0 + (up / FARTHEST).powi(2)).sqrt(), down)
 }
@@ -159,21 +166,27 @@ mod tests {
 
     #[test]
     fn requests_of_a_queue_reach_farther_up() {
-        let of = |grows, part| {
+        let of = |grows, part, has_body| {
             let logs = 1.0;
-            swing_of(0.05, 100.0, &Whole { logs, grows, part })
+            swing_of(0.05, 100.0, &Whole { logs, grows, part }, has_body)
         };
         // Of Student's step 0.87: 0.8017. Up 0.8017 x 1.1927 = 0.9562, bent to 0.9416; down 0.8017 / 1.3166 = 0.6089.
-        let Above { most, least } = of(0.0, 0.02);
+        let Above { most, least } = of(0.0, 0.02, false);
         assert!(
             (most - 0.0882).abs() < 2e-4 && (least - 0.0201).abs() < 2e-4,
             "{most} {least}"
         );
         // Up by e^(0.62 + 20 x 0.02): 2.6517, bent to 2.3802. Down by e^(0.24 + 4 x 0.02): 0.8385.
-        let Above { most, least } = of(1.0, 0.02);
+        let Above { most, least } = of(1.0, 0.02, false);
         assert!(
             (most - 0.1085).abs() < 2e-4 && (least - 0.004_85).abs() < 2e-5,
             "{most} {least}"
+        );
+        // With a body up by e^0.4: 1.4265, bent to 1.3792.
+        let beside = of(1.0, 0.02, true);
+        assert!(
+            beside.most == most && (beside.least - 0.013_08).abs() < 2e-5,
+            "{beside:?}"
         );
     }
 

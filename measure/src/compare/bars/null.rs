@@ -170,7 +170,7 @@ fn drifting() -> [(&'static str, Study, Bar); 8] {
                 rates: &[4.0],
                 ..moving(Speed::Walking(0.05))
             },
-            Bar::None,
+            bar,
         ),
         (
             "no difference: queue, 1 repeat, drift of 10 % that nothing shows",
