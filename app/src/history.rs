@@ -11,7 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use page::{page, panel};
-pub use words::{figure_name, place, sentence, told, value};
+pub use words::{common, figure_name, place, sentence, told, value};
 
 /// What came of holding something against its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -164,3 +164,31 @@ fn the_studys_page_has_a_line_and_a_link() {
         "{html}"
     );
 }
+
+#[test]
+fn one_reason_for_all_that_cannot_be_told_is_said_once() {
+    let mut view = view(Outcome::Indeterminate);
+    let why = "there is no earlier run of the same yet";
+    let points = &mut view.configurations[0].points;
+    points[0].figures.truncate(1);
+    let figure = &mut points[0].figures[0];
+    (figure.why, figure.change) = (Some(why.into()), None);
+    points.push(points[0].clone());
+    assert_eq!(common(&view), Some(why));
+    let html = page(&view).into_string();
+    // In sight once: elsewhere it is what hovering over a dash says.
+    let shown =
+        |text: &str| html.matches(text).count() - html.matches(&format!("title=\"{text}")).count();
+    assert_eq!(
+        shown("There is no earlier run of the same yet"),
+        1,
+        "{html}"
+    );
+    assert_eq!(
+        html.matches(&format!("indeterminate: {why}</span>"))
+            .count(),
+        0
+    );
+    view.configurations[0].points[1].figures[0].why = Some("another".into());
+    assert_eq!(common(&view), None);
+}

@@ -91,6 +91,16 @@ pub fn sentence(view: &HistoryView) -> String {
     }
 }
 
+/// Why nothing can be told, where all that cannot be told has the same reason: it is said once.
+pub fn common(view: &HistoryView) -> Option<&str> {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    let open = points.flat_map(|it| &it.figures);
+    let mut open = open.filter(|it| it.outcome == Outcome::Indeterminate);
+    let first = open.next()?.why.as_deref()?;
+    open.all(|it| it.why.as_deref() == Some(first))
+        .then_some(first)
+}
+
 /// How many runs there are, where that is what lacks.
 fn most_runs(view: &HistoryView) -> String {
     let points = view.configurations.iter().flat_map(|it| &it.points);
