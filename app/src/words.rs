@@ -15,6 +15,7 @@ pub use second::by_percentile;
 pub use stretches::stretches;
 
 use doubt::{NO_RATE, doubt, offered, void_of};
+use unresolved::unresolved_reason;
 
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
@@ -285,45 +286,8 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
     }
 }
 
-/// What a verdict is called that holds for the whole of an interval.
-const SURELY: &str = "with 95\u{202f}% certainty";
-
 /// Why ramps have no ceiling, with the mend.
 const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
-
-/// Why there is no ceiling; so many of so many points are void.
-fn unresolved_reason(found: &Ceiling, unit: &str, (void, all): (usize, usize)) -> String {
-    match found {
-        Ceiling::Unresolved { lo: None, hi: None } if 0 < void => format!(
-            "{void} of its {} cannot be used (void), and at no rate of the others is it {SURELY} kept or broken",
-            count(all, "point")
-        ),
-        Ceiling::Unresolved {
-            lo: Some(lo),
-            hi: Some(hi),
-        } if hi < lo => format!(
-            "it is {SURELY} broken at {} {unit} and yet kept at {}, so something else disturbed one of the two",
-            number(*hi),
-            number(*lo)
-        ),
-        Ceiling::Unresolved { lo: Some(lo), hi } => {
-            let beyond = hi.map_or(", and not decided above".into(), |hi| {
-                format!(" and broken at {}, and not decided in between", number(hi))
-            });
-            format!("it is {SURELY} kept at {} {unit}{beyond}", number(*lo))
-        }
-        Ceiling::Unresolved {
-            lo: None,
-            hi: Some(hi),
-        } => format!(
-            "it is {SURELY} broken at {} {unit}, and at no lower rate kept",
-            number(*hi)
-        ),
-        _ => format!(
-            "at no rate tried is it {SURELY} kept or broken, more requests a point would settle it"
-        ),
-    }
-}
 
 /// `11.4 sessions/s (10.6 to 12.1)`
 pub fn with_unit(found: &Ceiling, unit: &str) -> String {
@@ -600,7 +564,7 @@ mod tests {
                 )
             },
             &[
-                "Cannot tell yet up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is with 95\u{202f}% certainty kept at 4.00 sessions/s, and not decided above.",
+                "Cannot tell yet up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is kept at 4.00 sessions/s with 95\u{202f}% certainty, and not decided above.",
             ],
         );
     }
