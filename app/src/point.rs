@@ -101,7 +101,7 @@ fn body(point: &PointView, unit: &str, nonce: &str) -> Html {
     });
     let numbers = point.summary.as_ref().map(|summary| {
         let asked = level_words(point.level, unit);
-        let counts = terms(counts(summary, (&point.notes, asked), unit));
+        let counts = terms(counts(summary, (&point.notes[..], asked), unit));
         section(
             "Counts and rates",
             html!(r#"<dl class="facts">{}</dl>"#, counts),

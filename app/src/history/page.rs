@@ -1,7 +1,7 @@
 //! The page of a study's history. Nothing in it needs a script: it is drawn here and stays as it is.
 
 use super::drawing::picture;
-use super::words::{common, figure_name, place, seen, sentence, told, value};
+use super::words::{common, figure_name, place, seen, sentence, told, value, written};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
 use crate::ui::badge::{SIMULATED, Tone, Word};
 use crate::ui::format;
@@ -232,7 +232,7 @@ fn chart(view: &HistoryView, at: &str, figure: &FigureHistory) -> Html {
     let name = figure_name(figure);
     let now = figure.value.map_or_else(
         || "no value".to_owned(),
-        |it| value(figure.metric, it, &view.unit),
+        |it| written(figure, it, &view.unit),
     );
     let baseline = figure.baseline.map_or_else(String::new, |it| {
         format!(
@@ -327,7 +327,7 @@ fn shown(figure: &FigureHistory, of: Option<f64>, changed: bool, unit: &str) -> 
     });
     let text = of.map_or_else(
         || missing("No figure of this run."),
-        |it| html!("{}", value(figure.metric, it, unit)),
+        |it| html!("{}", written(figure, it, unit)),
     );
     html!(r#"<td class="num">{}{}</td>"#, text, changed)
 }
