@@ -121,6 +121,9 @@ fn link(part: &Part<'_>, window: Option<(Nanos, Nanos)>, words: &str) -> Html {
 /// What a point says that is short for how long it remembers.
 const CANNOT_TELL: &str = "Cannot tell whether any part is steady: the number of requests in flight goes up and down so slowly that this point is too short to tell a climb from chance. A longer point would tell.";
 
+/// What a point says in which the end of the ramp is not seen.
+const NO_RAMP: &str = "No steady part was found: requests in flight neither rise nor fall beyond chance, but this point is too short to tell where its ramp ends.";
+
 /// Where ramp and drain lie, and whether what lies between stood still.
 fn steady(part: &Part<'_>) -> Html {
     let Some(found) = part.of.steady else {
@@ -136,8 +139,9 @@ fn steady(part: &Part<'_>) -> Html {
             goes(&found.in_flight)
         ),
         None if found.in_flight.direction == Direction::CannotTell => CANNOT_TELL.to_owned(),
+        None if found.in_flight.direction == Direction::Level => NO_RAMP.to_owned(),
         None => format!(
-            "No steady part was found: the point is too short, or not steady. While sessions started requests in flight {}.",
+            "No part is steady: while sessions started requests in flight {}.",
             goes(&found.in_flight)
         ),
     };
