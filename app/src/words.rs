@@ -6,8 +6,9 @@ mod doubt; // what speaks against the answer
 pub mod failures; // failed requests
 #[cfg(feature = "ssr")]
 mod foretold; // what a sweep would take
-mod second;
-mod stretches; // why an interval is wide // the verdict that comes second
+mod second; // the verdict that comes second
+mod stretches; // why an interval is wide
+mod unresolved; // why there is no ceiling
 
 #[cfg(feature = "ssr")]
 pub use foretold::foretold;
