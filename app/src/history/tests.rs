@@ -153,12 +153,12 @@ fn a_failing_point_stands_open_with_picture_table_and_words() {
 #[test]
 fn a_ceiling_is_a_rate() {
     assert_eq!(value(None, 11.43, "req/s"), "11.4 req/s");
-    let mut figure = figure(Outcome::Pass, Some(Metric::Ttft));
-    assert_eq!(written(&figure, 1.236e8, "req/s"), "124 ms");
-    figure.error = Some(0.2);
-    assert_eq!(written(&figure, 1.236e8, "req/s"), "120\u{202f}ms");
-    figure.metric = None;
-    assert_eq!(written(&figure, 11.43, "req/s"), "11 req/s");
+    let mut one = figure(Outcome::Pass, Some(Metric::Ttft));
+    assert_eq!(written(&one, 1.236e8, "req/s"), "124 ms");
+    one.error = Some(0.2);
+    assert_eq!(written(&one, 1.236e8, "req/s"), "120\u{202f}ms");
+    one.metric = None;
+    assert_eq!(written(&one, 11.43, "req/s"), "11 req/s");
     assert_eq!(figure_name(&figure(Outcome::Pass, None)), "ceiling");
 }
 
