@@ -9,7 +9,11 @@ use crate::ui::format::number;
 const SURELY: &str = "with 95\u{202f}% certainty";
 
 /// Why there is no ceiling; so many of so many points are void.
-pub(super) fn unresolved_reason(found: &Ceiling, unit: &str, (void, all): (usize, usize)) -> String {
+pub(super) fn unresolved_reason(
+    found: &Ceiling,
+    unit: &str,
+    (void, all): (usize, usize),
+) -> String {
     match found {
         Ceiling::Unresolved { lo: None, hi: None } if 0 < void => format!(
             "{void} of its {} cannot be used (void), and at no rate of the others is it kept or broken {SURELY}",
