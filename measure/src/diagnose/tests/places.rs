@@ -109,7 +109,6 @@ impl Served {
                 input_tokens: 200 * u64::from(REQUESTS),
                 block: 16,
                 block_known: true,
-                ..Shared::default()
             }),
             ..Known::default()
         };
