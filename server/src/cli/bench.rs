@@ -175,9 +175,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         records: &run.records,
         with_text: args.text,
     };
-    let client = report.certificate().innocence;
-    let promise = promise.as_ref().filter(|_| args.gate);
-    let kept = promise.map_or(DONE, |it| gate::status(it.parts().1, client));
+    let kept = gate::kept(args.gate, promise.as_ref(), &report);
     end(out, &whole, kept)
 }
 

@@ -4,6 +4,8 @@ use measure::certificate::Innocence;
 use measure::slo::{Judgement, Keeps};
 
 use super::super::DONE;
+use super::promise::Promise;
+use super::report::Report;
 
 /// Exit status: the SLO is broken.
 pub(super) const BROKEN: u8 = 4;
@@ -20,8 +22,15 @@ pub(super) const STATUSES: &str = "Exit status:
   5    with --gate: cannot tell; the share of good requests is too near what the SLO asks, or the run is void
   130  stopped by Ctrl-C or SIGTERM";
 
+/// The status of a run with an answered request; without a gate that is no matter of its SLO.
+pub(super) fn kept(asked: bool, promise: Option<&Promise>, report: &Report) -> u8 {
+    let client = report.certificate().innocence;
+    let promise = promise.filter(|_| asked);
+    promise.map_or(DONE, |it| status(it.parts().1, client))
+}
+
 /// The status by the share of good requests. Of a void run nothing can be told.
-pub(super) fn status(judgement: &Judgement, client: Innocence) -> u8 {
+fn status(judgement: &Judgement, client: Innocence) -> u8 {
     match judgement.by_attainment {
         _ if client == Innocence::Void => UNDECIDED,
         Keeps::Surely => DONE,

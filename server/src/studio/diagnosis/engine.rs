@@ -86,7 +86,7 @@ impl Engine {
         let several =
             |it: &&str| known(&self.facts, &format!("knob:{it}")).is_some_and(|it| it != "1");
         let all: u32 = self.value(flag)?.parse().ok()?;
-        (0 < all && !REPLICAS.iter().any(|it| several(&it))).then_some(all)
+        (0 < all && !REPLICAS.iter().any(several)).then_some(all)
     }
 
     /// What this engine calls a turn, without a study to try it.
