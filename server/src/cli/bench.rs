@@ -35,7 +35,7 @@ use measure::units::{Nanos, Seed, three_digits};
 use measure::workload::Workload;
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
+use super::{BAD_ARGUMENTS, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use beside::{Looks, Metrics};
 use counter::Counter;
