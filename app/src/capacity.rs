@@ -107,7 +107,7 @@ pub fn panel(study: &StudyView, query: &[(String, String)]) -> String {
         .iter()
         .any(|field| get(field).is_some_and(|it| !it.is_empty()));
     let panel = html!(
-        r#"<details class="as-text" id="capacity"{}><summary>How many replicas, at what cost</summary><div class="stack">{}{}<p class="small muted">Under the study's own SLO, as it stood when the page was read. Planned by the rate that surely keeps it; replicas are taken to be alike and evenly loaded, and what stands between them to cost nothing.</p></div></details>"#,
+        r#"<details class="as-text" id="capacity"{}><summary>How many replicas, at what cost</summary><div class="stack">{}{}<p class="small muted">Under the study's own SLO, as it stood when the page was read. Planned by the highest rate that keeps it with 95 % certainty; replicas are taken to be alike and evenly loaded, and what stands between them to cost nothing.</p></div></details>"#,
         if asked { html!(" open") } else { html!("") },
         form(&get, query, unit),
         told,

@@ -48,8 +48,9 @@ pub fn panel(view: &DiagnosisView) -> String {
     let named = diagnosis.named();
     let advice = named.and_then(|it| it.advice.as_ref());
     html!(
-        r#"<section class="stack diagnosis"><h2>Diagnosis</h2>{}{}{}{}{}</section>"#,
+        r#"<section class="stack diagnosis"><h2>Diagnosis</h2>{}{}{}{}{}{}</section>"#,
         answer(&diagnosis.answer),
+        besides(diagnosis).map(|it| html!("<p>{}</p>", it)),
         advice.map(|it| first_knob(it, flag.as_ref())),
         named.map(evidence),
         hardware
@@ -68,20 +69,37 @@ fn answer(answer: &Answer) -> Html {
             let title = words::capital(cause.title());
             notice("warn", format!("{title}. {}", cause.about()))
         }
-        Answer::OneOf { causes } => {
-            let titles: Vec<&str> = causes.iter().copied().map(Cause::title).collect();
-            let text = format!(
-                "One of these, and what would tell them apart was not told: {}.",
-                titles.join(", ")
-            );
-            notice("info", text)
-        }
+        Answer::OneOf { causes } => notice("info", one_of(causes)),
         Answer::NothingToMend => html!("<p>Nothing to mend: every cause is ruled out.</p>"),
         Answer::CannotTell { why } => {
             let why: Html = why.iter().map(|it| html!("<li>{}</li>", it)).collect();
             html!("<p>Cannot tell.</p><ul>{}</ul>", why)
         }
     }
+}
+
+/// Causes that are possible, and why no more is said.
+pub fn one_of(causes: &[Cause]) -> String {
+    match causes {
+        [only] => format!(
+            "Possible: {}. What would show it or rule it out was not told.",
+            only.title()
+        ),
+        _ => {
+            let titles: Vec<&str> = causes.iter().copied().map(Cause::title).collect();
+            format!(
+                "One of these, and what would tell them apart was not told: {}.",
+                titles.join(", ")
+            )
+        }
+    }
+}
+
+/// Other causes that are shown as well, in a sentence.
+pub fn besides(diagnosis: &Diagnosis) -> Option<String> {
+    let others = diagnosis.shown_besides();
+    let titles: Vec<&str> = others.iter().copied().map(Cause::title).collect();
+    (!titles.is_empty()).then(|| format!("Shown as well: {}.", titles.join(", ")))
 }
 
 /// What to turn first, and what must happen then.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use page::{page, panel};
-pub use words::{figure_name, place, sentence, told, value};
+pub use words::{common, figure_name, place, sentence, told, value, written};
 
 /// What came of holding something against its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -126,6 +126,9 @@ pub struct FigureHistory {
     pub why: Option<String>,
     /// The new run's; `None` where it has none.
     pub value: Option<f64>,
+    /// Its own standard error over its value: it is written with the digits that this carries, as on the other pages.
+    #[serde(skip)]
+    pub error: Option<f64>,
     /// When it was measured, in milliseconds since 1970.
     pub at_ms: i64,
     /// What runs since the last change are; `None` without enough of them.

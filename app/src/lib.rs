@@ -46,6 +46,7 @@ mod screens; // which page stands at which address
 pub mod sheet; // charts as files: pictures with their facts, and rows
 pub mod status; // the status of an answer
 pub mod studio; // the door to the world, and the views that pass through it
+mod toy; // models that only show that an engine works
 pub mod ui;
 pub mod url_state; // what a chart shows, as a query
 pub mod words; // numbers and findings in words

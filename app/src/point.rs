@@ -9,7 +9,7 @@ use measure::summary::{Capacity, Summary};
 use crate::chart::level_words;
 use crate::requests::SCRIPT;
 use crate::studio::{PointState, PointView, StudioError, StudyView};
-use crate::ui::badge::{INSECURE, SIMULATED, point_word};
+use crate::ui::badge::{INSECURE, SIMULATED, TOY_MODEL, point_word};
 use crate::ui::format;
 use crate::ui::html::{Html, badge, html, terms};
 use crate::words;
@@ -35,6 +35,7 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
     let heading = heading(study, point);
     let simulated = study.is_simulated().then(|| badge(SIMULATED));
     let insecure = study.is_insecure().then(|| badge(INSECURE));
+    let toy = study.is_toy_model().then(|| badge(TOY_MODEL));
     let raw = point.summary.is_some().then(|| {
         html!(
             r#"<a class="button" href="/api/v1/points/{}/records.parquet" download>Requests as Parquet</a>"#,
@@ -42,7 +43,7 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
         )
     });
     html!(
-        r#"<article class="page narrow point"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}">{}</a><span aria-current="page">{}</span></nav><h1>{}</h1><div class="row">{}{}{}</div></div><div class="actions">{}</div></header><div class="answer"><p>{}</p></div>{}</article>"#,
+        r#"<article class="page narrow point"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}">{}</a><span aria-current="page">{}</span></nav><h1>{}</h1><div class="row">{}{}{}{}</div></div><div class="actions">{}</div></header><div class="answer"><p>{}</p></div>{}</article>"#,
         study.id.to_string(),
         study.spec.name,
         heading,
@@ -50,6 +51,7 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
         badge(point_word(point.state)),
         simulated,
         insecure,
+        toy,
         raw,
         answer(point),
         (point.state == PointState::Finished).then(|| body(
@@ -98,7 +100,8 @@ fn body(point: &PointView, unit: &str, nonce: &str) -> Html {
             .collect::<Html>()
     });
     let numbers = point.summary.as_ref().map(|summary| {
-        let counts = terms(counts(summary, &point.notes, unit));
+        let asked = level_words(point.level, unit);
+        let counts = terms(counts(summary, (&point.notes[..], asked), unit));
         section(
             "Counts and rates",
             html!(r#"<dl class="facts">{}</dl>"#, counts),
@@ -180,7 +183,11 @@ fn section(heading: &str, body: Html) -> Html {
     )
 }
 
-fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, String)> {
+fn counts(
+    summary: &Summary,
+    (notes, asked): (&[String], String),
+    unit: &str,
+) -> Vec<(String, String)> {
     let rate = |value: Option<f64>, unit: &str| {
         value.map_or("–".into(), |value| {
             format!("{} {unit}", format::number(value))
@@ -211,8 +218,12 @@ fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, Strin
             format!("{scheduled} scheduled, {sent} sent, {completed} completed, {failed} failed"),
         ),
         ("Sessions", summary.sessions.to_string()),
-        ("Offered", rate(summary.offered_rate, unit)),
-        ("Sent", rate(summary.sent_rate, unit)),
+        ("Asked", asked),
+        (
+            "Offered rate, by the arrivals as drawn",
+            rate(summary.offered_rate, unit),
+        ),
+        ("Sent rate", rate(summary.sent_rate, unit)),
         ("Completed", rate(summary.completed_per_s, "req/s")),
         (
             "Output",
@@ -233,7 +244,7 @@ fn counts(summary: &Summary, notes: &[String], unit: &str) -> Vec<(String, Strin
         ("Prompts", prompts),
         ("From the prefix cache", cached),
         ("Most in flight", summary.max_in_flight.to_string()),
-        ("Tokens per chunk", per_chunk),
+        ("Tokens per chunk (an event of the stream)", per_chunk),
     ]
     .map(|(term, what)| (term.to_owned(), what))
     .to_vec()
@@ -262,7 +273,11 @@ fn verdicts(judgement: &Judgement) -> Vec<(String, String)> {
     let mut rows = vec![
         (
             "By attainment".into(),
-            format!("{share} good: {}", words::keeps(judgement.by_attainment)),
+            format!(
+                "{share} good: {}.{}",
+                words::keeps(judgement.by_attainment),
+                words::stretches(judgement).unwrap_or_default()
+            ),
         ),
         (
             "By percentile".into(),

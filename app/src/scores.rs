@@ -55,7 +55,7 @@ pub fn rejudge(view: &StudyView, scores: &Scores, slo: &Slo) -> StudyView {
     judged
 }
 
-/// The ceiling of one configuration's points; `None` where none is finished, or one is finished and not judged.
+/// The ceiling of one configuration's points; `None` where none is finished, one is finished and not judged, or none offered a rate.
 pub fn ceiling_of(points: &[&PointView], arrival: Arrival, by: By) -> Option<Ceiling> {
     let finished: Vec<&&PointView> = points
         .iter()
@@ -66,7 +66,7 @@ pub fn ceiling_of(points: &[&PointView], arrival: Arrival, by: By) -> Option<Cei
         .map(|point| on_curve(point, arrival))
         .collect();
     curve
-        .filter(|curve| !curve.is_empty())
+        .filter(|curve| curve.iter().any(|it| it.level.is_open()))
         .map(|curve| ceiling(&curve, by))
 }
 

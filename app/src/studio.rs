@@ -304,6 +304,12 @@ impl StudyView {
             || self.spec.configurations.iter().any(|it| managed(&it.turn))
     }
 
+    /// Its models only show that an engine works: badged everywhere.
+    pub fn is_toy_model(&self) -> bool {
+        !self.is_simulated()
+            && crate::toy::is_toy(self.configurations.iter(), Some(&self.spec.engine))
+    }
+
     /// Runs on the simulator: badged everywhere.
     pub fn is_simulated(&self) -> bool {
         let says_so = |it: &ConfigurationView| {

@@ -7,12 +7,16 @@ pub mod failures; // failed requests
 #[cfg(feature = "ssr")]
 mod foretold; // what a sweep would take
 mod second; // the verdict that comes second
+mod stretches; // why an interval is wide
+mod unresolved; // why there is no ceiling
 
 #[cfg(feature = "ssr")]
 pub use foretold::foretold;
 pub use second::by_percentile;
+pub use stretches::stretches;
 
-use doubt::{NO_RATE, doubt};
+use doubt::{NO_RATE, doubt, offered, void_of};
+use unresolved::unresolved_reason;
 
 use measure::compare::{Difference, Verdict, compare_ceilings};
 use measure::curve::Ceiling;
@@ -216,19 +220,22 @@ pub fn answer(view: &StudyView) -> Vec<String> {
         return vec![nothing];
     }
     let levels = &view.spec.levels;
-    if !levels.is_empty() && levels.iter().all(|it| !it.is_open()) && baseline.ceiling.is_some() {
+    let is_measured = view.points.iter().any(|it| it.summary.is_some());
+    if !levels.is_empty() && levels.iter().all(|it| !it.is_open()) && is_measured {
         return [Some(NO_RATE.to_owned()), doubt(view)]
             .into_iter()
             .flatten()
             .collect();
     }
     let mut sentences = vec![headline(view, baseline, unit)];
-    sentences.extend(others.iter().map(|other| moved(baseline, other, unit)));
+    let others = others.iter().zip(1..);
+    sentences.extend(others.map(|(other, index)| moved(view, (baseline, other, index), unit)));
     sentences.extend(doubt(view));
     sentences.extend(view.configurations.iter().filter_map(|it| {
         let ended = it.search_ended.as_deref()?;
         Some(format!("{}: {}", it.spec.name, small(ended)))
     }));
+    sentences.extend(offered(view, unit));
     sentences
 }
 
@@ -252,7 +259,13 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
         thresholds(&view.spec.slo)
     );
     let tokens = good_tokens(view, 0)
-        .map(|(rate, tokens)| format!(", with {} good tok/s at {}", number(tokens), number(rate)))
+        .map(|(rate, tokens)| {
+            format!(
+                ", with {} good tok/s at {}, the highest rate that kept it",
+                number(tokens),
+                number(rate)
+            )
+        })
         .unwrap_or_default();
     match found {
         Ceiling::Bracket { .. } => format!("{promise} up to {}{tokens}.", with_unit(found, unit)),
@@ -269,29 +282,13 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
         Ceiling::Ramped => format!("cannot tell up to which rate {promise}: {RAMPED}."),
         Ceiling::Unresolved { .. } => format!(
             "cannot tell yet up to which rate {promise}: {}.",
-            unresolved_reason(found, unit)
+            unresolved_reason(found, unit, void_of(view, 0))
         ),
     }
 }
 
 /// Why ramps have no ceiling, with the mend.
 const RAMPED: &str = "the rate went from one to another within each point, so none stands for what was kept; measure at steady rates";
-
-fn unresolved_reason(found: &Ceiling, unit: &str) -> String {
-    match found {
-        Ceiling::Unresolved { lo: Some(lo), hi: Some(hi) } if hi < lo => format!(
-            "it is surely broken at {} {unit} and yet surely kept at {}, so something else disturbed one of the two",
-            number(*hi),
-            number(*lo)
-        ),
-        Ceiling::Unresolved { lo: Some(lo), hi } => {
-            let beyond = hi.map_or(", and not sure above".into(), |hi| format!(" and surely broken at {}, and not sure in between", number(hi)));
-            format!("it is surely kept at {} {unit}{beyond}", number(*lo))
-        }
-        Ceiling::Unresolved { lo: None, hi: Some(hi) } => format!("it is surely broken at {} {unit}, and at no lower rate surely kept", number(*hi)),
-        _ => "at no rate tried is it surely kept or surely broken, more requests a point would settle it".into(),
-    }
-}
 
 /// `11.4 sessions/s (10.6 to 12.1)`
 pub fn with_unit(found: &Ceiling, unit: &str) -> String {
@@ -316,7 +313,11 @@ fn not_yet(view: &StudyView) -> String {
 }
 
 /// What the other configuration did to the ceiling.
-fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) -> String {
+fn moved(
+    view: &StudyView,
+    (baseline, other, index): (&ConfigurationView, &ConfigurationView, usize),
+    unit: &str,
+) -> String {
     let name = &other.spec.name;
     let (Some(from), Some(to)) = (baseline.ceiling, other.ceiling) else {
         return match &other.ceiling {
@@ -328,7 +329,8 @@ fn moved(baseline: &ConfigurationView, other: &ConfigurationView, unit: &str) ->
         return format!("{name}: cannot tell either.");
     }
     if let Ceiling::Unresolved { .. } = to {
-        return format!("{name}: cannot tell yet, {}.", unresolved_reason(&to, unit));
+        let reason = unresolved_reason(&to, unit, void_of(view, index));
+        return format!("{name}: cannot tell yet, {reason}.");
     }
     let compared = compare_ceilings(from, to);
     if let (Verdict::NotYetJudged { .. }, Ceiling::NoneKept { .. }) = (&compared.verdict, to) {
@@ -453,6 +455,45 @@ mod tests {
     }
 
     #[test]
+    fn void_points_ask_for_a_quieter_host_and_not_for_more_requests() {
+        let mut study = fixture::study();
+        let of = [Innocence::Void, Innocence::Suspect];
+        for (index, point) in study.points.iter_mut().enumerate() {
+            if let Some(certificate) = &mut point.certificate {
+                certificate.innocence = of[usize::from(index % 4 == 0)];
+            }
+        }
+        only_baseline(&mut study, Some(Ceiling::Unresolved { lo: None, hi: None }));
+        let said = answer(&study).join(" ");
+        for part in [
+            "6 of 8 points cannot be used (void), and 2 may tell of the client",
+            "3 of its 4 points cannot be used (void)",
+            "on a quieter host",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(
+            !said.contains("more requests a point would settle it"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn what_was_asked_is_told_from_what_was_offered() {
+        let mut study = fixture::study();
+        assert_eq!(offered(&study, "req/s"), None);
+        study.points[0].level = "6".parse().expect("a level");
+        if let Some(summary) = &mut study.points[0].summary {
+            summary.offered_rate = Some(6.42);
+        }
+        let said = offered(&study, "req/s").expect("said");
+        assert!(
+            said.contains("6.00 req/s asked came to 6.42 offered"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn a_name_is_never_changed() {
         let mut study = fixture::study();
         study.configurations[0].spec.name = "llama.cpp, 4 bits".into();
@@ -486,7 +527,7 @@ mod tests {
         check(
             |study| only_baseline(study, Some(Ceiling::AtLeast { lo: 16.0 })),
             &[
-                "At least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to at least 16.0 sessions/s, with 1,530 good tok/s at 15.7; no rate tried broke it.",
+                "At least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to at least 16.0 sessions/s, with 1,530 good tok/s at 15.7, the highest rate that kept it; no rate tried broke it.",
             ],
         );
     }
@@ -524,7 +565,7 @@ mod tests {
                 )
             },
             &[
-                "Cannot tell yet up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is surely kept at 4.00 sessions/s, and not sure above.",
+                "Cannot tell yet up to which rate at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is kept at 4.00 sessions/s with 95\u{202f}% certainty, and not decided above.",
             ],
         );
     }

@@ -62,6 +62,8 @@ pub struct Case<'a> {
     pub theory: Option<Theory>,
     /// Turns that are made already, by the engine's own account of its settings.
     pub made: &'a [Turn],
+    /// The most requests that the engine runs at once, by the same account.
+    pub slots: Option<u32>,
 }
 
 /// All figures that rules look at.

@@ -189,6 +189,9 @@ pub fn judge_among(
 fn too_few(runs: u32) -> String {
     match (FEWEST as u32).checked_sub(runs) {
         None | Some(0) => "the new run has no value".to_owned(),
+        Some(more) if runs == 0 => format!(
+            "there is no earlier run of the same yet: from {more} on it can be told what two runs differ by"
+        ),
         Some(more) => format!(
             "{runs} runs of the same since the last change; {more} more would tell what two runs differ by"
         ),

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::quantile::Memory;
 use crate::score::Score;
 use crate::units::Nanos;
 
@@ -38,8 +39,9 @@ impl Window {
 /// The parts of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
-    /// Between ramp and drain: from where requests in flight no longer climb from an empty engine, to the last arrival. The
-    /// ramp lies before it, the drain after it. `None` where no such part was found: the point is too short, or not steady.
+    /// Between ramp and drain: from where requests in flight no longer climb from an empty engine, to the last start of a
+    /// session. The ramp lies before it, the drain after it. `None` where no such part was found: the point is too short, or not
+    /// steady, or remembers for too long to be told apart from one that is not.
     pub window: Option<Window>,
     /// When the last request was answered.
     pub end: Nanos,
@@ -56,27 +58,57 @@ pub fn find(scores: &[Score]) -> Option<Steady> {
     if sent.len() < trend::FEWEST {
         return None;
     }
-    let seen = in_flight_seen(&sent);
-    let window = ramp::end(&seen.iter().map(|it| it.1).collect::<Vec<_>>()).and_then(|first| {
-        let (from, last) = (sent.get(first)?.scheduled, sent.last()?.scheduled);
-        Some(Window {
-            from,
-            to: Nanos(last.0 + 1),
-        })
-    });
-    let part = window.map_or(0, |window| {
-        sent.partition_point(|score| score.scheduled < window.from)
-    });
-    let waits: Vec<(f64, f64)> = sent[part..]
-        .iter()
+    let starts = sent.iter().filter(|score| score.turn == 0);
+    let last = starts.map(|score| score.scheduled).max();
+    let last = last.or_else(|| sent.last().map(|score| score.scheduled))?;
+    // What follows the last start of a session is its rest: nobody new comes.
+    let seen: Vec<(Nanos, (f64, f64))> = in_flight_seen(&sent)
+        .into_iter()
+        .zip(&sent)
+        .map(|(seen, score)| (score.scheduled, seen))
+        .filter(|(scheduled, _)| *scheduled <= last)
+        .collect();
+    let window = window(&seen, last);
+    let from = window.map_or(Nanos::ZERO, |window| window.from);
+    let is_part = |scheduled: Nanos| from <= scheduled && scheduled <= last;
+    let waits = sent.iter().filter(|score| is_part(score.scheduled));
+    let waits: Vec<(f64, f64)> = waits
         .filter_map(|score| Some((score.sent?.as_secs_f64(), score.ttft?.as_secs_f64())))
         .collect();
     Some(Steady {
         window,
         end: sent.iter().filter_map(|score| end(score)).max()?,
-        in_flight: trend::of(&seen[part..]),
-        ttft: trend::of(&waits),
+        in_flight: level(&since(&seen, from)),
+        ttft: level(&waits),
     })
+}
+
+/// From where the ramp ends to the last start, if requests in flight stand still there.
+fn window(seen: &[(Nanos, (f64, f64))], last: Nanos) -> Option<Window> {
+    let values: Vec<f64> = seen.iter().map(|(_, (_, value))| *value).collect();
+    let (from, _) = *seen.get(ramp::end(&values)?)?;
+    let trend = level(&since(seen, from));
+    (trend.direction == Direction::Level).then_some(Window {
+        from,
+        to: Nanos(last.0 + 1),
+    })
+}
+
+/// What was seen from an instant on.
+fn since(seen: &[(Nanos, (f64, f64))], from: Nanos) -> Vec<(f64, f64)> {
+    let those = seen.iter().filter(|(scheduled, _)| from <= *scheduled);
+    those.map(|(_, it)| *it).collect()
+}
+
+/// Which way a series goes. One that remembers so long that it is worth fewer values than the test has blocks may have climbed and
+/// fallen again by chance or not: that it has no direction does not say that it stands still.
+fn level(series: &[(f64, f64)]) -> Trend {
+    let mut trend = trend::of(series);
+    let values: Vec<f64> = series.iter().map(|it| it.1).collect();
+    if trend.direction == Direction::Level && Memory::of(&values).worth() < trend::BLOCKS as f64 {
+        trend.direction = Direction::CannotTell;
+    }
+    trend
 }
 
 /// When a request ended: with its answer, or when it was sent where it had none.

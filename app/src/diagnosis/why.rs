@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::tried::{RuleRecord, Tried, prediction, record};
-use super::{DiagnosisView, FlagView, first_knob};
+use super::{DiagnosisView, FlagView, besides, first_knob, one_of};
 use crate::chart::level_words;
 use crate::studio::{PointView, StudyView};
 use crate::ui::html::{Html, html};
@@ -190,18 +190,20 @@ fn told(view: &DiagnosisView) -> Html {
         Answer::Named { cause } => {
             let found = findings.iter().find(|it| it.cause == *cause);
             html!(
-                "<p><strong>{}.</strong> {}</p>{}",
+                "<p><strong>{}.</strong> {}{}</p>{}",
                 words::capital(cause.title()),
                 cause.about(),
+                besides(&view.diagnosis)
+                    .map(|it| format!(" {it}"))
+                    .unwrap_or_default(),
                 found.map(|it| shown(it, view.flag.as_ref()))
             )
         }
         Answer::OneOf { causes } => {
-            let titles: Vec<&str> = causes.iter().map(|it| it.title()).collect();
             let missing = findings.iter().find(|it| causes.contains(&it.cause));
             html!(
-                "<p><strong>One of these:</strong> {}.</p>{}",
-                titles.join(", "),
+                "<p>{}</p>{}",
+                one_of(causes),
                 missing.map(|it| unknown(&it.missing))
             )
         }

@@ -1,7 +1,7 @@
 //! The page of a study's history. Nothing in it needs a script: it is drawn here and stays as it is.
 
 use super::drawing::picture;
-use super::words::{figure_name, place, seen, sentence, told, value};
+use super::words::{common, figure_name, place, seen, sentence, told, value, written};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
 use crate::ui::badge::{SIMULATED, Tone, Word};
 use crate::ui::format;
@@ -204,28 +204,35 @@ fn point(
         open,
         capital(&at),
         badge(word(point.outcome)),
-        summary(point),
+        summary(view, point),
         charts,
         runs(view, one, point)
     )
 }
 
 /// What stands out, in one line.
-fn summary(point: &PointHistory) -> String {
+fn summary(view: &HistoryView, point: &PointHistory) -> String {
     let of = |outcome: Outcome| point.figures.iter().filter(move |it| it.outcome == outcome);
     let worst = of(Outcome::Fail).chain(of(Outcome::Indeterminate)).next();
     let worst = worst.or_else(|| of(Outcome::Pass).next());
     let first = worst.or(point.figures.first());
+    let first = first.filter(|it| !is_said(view, it));
     first.map_or_else(String::new, |it| {
         format!("{} {}", figure_name(it), told(it))
     })
+}
+
+/// Whether its reason is that of all others, which the page says once at its top.
+fn is_said(view: &HistoryView, figure: &FigureHistory) -> bool {
+    let once = common(view);
+    once.is_some() && figure.why.as_deref() == once
 }
 
 fn chart(view: &HistoryView, at: &str, figure: &FigureHistory) -> Html {
     let name = figure_name(figure);
     let now = figure.value.map_or_else(
         || "no value".to_owned(),
-        |it| value(figure.metric, it, &view.unit),
+        |it| written(figure, it, &view.unit),
     );
     let baseline = figure.baseline.map_or_else(String::new, |it| {
         format!(
@@ -244,7 +251,7 @@ fn chart(view: &HistoryView, at: &str, figure: &FigureHistory) -> Html {
         name,
         now,
         baseline,
-        capital(&told(figure)),
+        (!is_said(view, figure)).then(|| capital(&told(figure))),
         picture(figure, &title, &view.unit)
     )
 }
@@ -320,7 +327,7 @@ fn shown(figure: &FigureHistory, of: Option<f64>, changed: bool, unit: &str) -> 
     });
     let text = of.map_or_else(
         || missing("No figure of this run."),
-        |it| html!("{}", value(figure.metric, it, unit)),
+        |it| html!("{}", written(figure, it, unit)),
     );
     html!(r#"<td class="num">{}{}</td>"#, text, changed)
 }

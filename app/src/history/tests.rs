@@ -16,6 +16,7 @@ fn figure(outcome: Outcome, metric: Option<Metric>) -> FigureHistory {
         outcome,
         why: None,
         value: Some(1.3e8),
+        error: None,
         at_ms: 9 * 86_400_000,
         baseline: Some(Baseline {
             value: 1e8,
@@ -152,6 +153,12 @@ fn a_failing_point_stands_open_with_picture_table_and_words() {
 #[test]
 fn a_ceiling_is_a_rate() {
     assert_eq!(value(None, 11.43, "req/s"), "11.4 req/s");
+    let mut one = figure(Outcome::Pass, Some(Metric::Ttft));
+    assert_eq!(written(&one, 1.236e8, "req/s"), "124 ms");
+    one.error = Some(0.2);
+    assert_eq!(written(&one, 1.236e8, "req/s"), "120\u{202f}ms");
+    one.metric = None;
+    assert_eq!(written(&one, 11.43, "req/s"), "11 req/s");
     assert_eq!(figure_name(&figure(Outcome::Pass, None)), "ceiling");
 }
 
@@ -163,4 +170,32 @@ fn the_studys_page_has_a_line_and_a_link() {
         html.contains(link) && html.contains("rel=\"external\""),
         "{html}"
     );
+}
+
+#[test]
+fn one_reason_for_all_that_cannot_be_told_is_said_once() {
+    let mut view = view(Outcome::Indeterminate);
+    let why = "there is no earlier run of the same yet";
+    let points = &mut view.configurations[0].points;
+    points[0].figures.truncate(1);
+    let figure = &mut points[0].figures[0];
+    (figure.why, figure.change) = (Some(why.into()), None);
+    points.push(points[0].clone());
+    assert_eq!(common(&view), Some(why));
+    let html = page(&view).into_string();
+    // In sight once: elsewhere it is what hovering over a dash says.
+    let shown =
+        |text: &str| html.matches(text).count() - html.matches(&format!("title=\"{text}")).count();
+    assert_eq!(
+        shown("There is no earlier run of the same yet"),
+        1,
+        "{html}"
+    );
+    assert_eq!(
+        html.matches(&format!("indeterminate: {why}</span>"))
+            .count(),
+        0
+    );
+    view.configurations[0].points[1].figures[0].why = Some("another".into());
+    assert_eq!(common(&view), None);
 }

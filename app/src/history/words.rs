@@ -1,6 +1,7 @@
 //! A history in words: the same on the page and on the command line.
 
 use measure::history::Change;
+use measure::quantile::Estimate;
 use measure::slo::Metric;
 use measure::units::{Level, Nanos};
 
@@ -31,6 +32,28 @@ pub fn value(metric: Option<Metric>, value: f64, unit: &str) -> String {
         Some(_) => Nanos(value.max(0.0).round() as u64).to_string(),
         None => format!("{} {unit}", format::number(value)),
     }
+}
+
+/// Normal deviates that a 95 % interval is long, one way.
+const HALF: f64 = 1.96;
+
+/// A figure's value with the digits that its own interval carries, as the other pages write it.
+pub fn written(figure: &FigureHistory, of: f64, unit: &str) -> String {
+    let Some(error) = figure.error else {
+        return value(figure.metric, of, unit);
+    };
+    let wide = (HALF * error).exp();
+    if figure.metric.is_none() {
+        let text = format::with_interval(of, Some(of / wide), Some(of * wide));
+        let value = text.split(" (").next().unwrap_or_default();
+        return format!("{value} {unit}");
+    }
+    let nanos = |it: f64| Some(Nanos(it.max(0.0).round() as u64));
+    format::latency_value(&Estimate {
+        value: nanos(of),
+        lo: nanos(of / wide),
+        hi: nanos(of * wide),
+    })
 }
 
 /// What came of a figure, as the second half of a sentence.
@@ -89,6 +112,16 @@ pub fn sentence(view: &HistoryView) -> String {
             most_runs(view)
         ),
     }
+}
+
+/// Why nothing can be told, where all that cannot be told has the same reason: it is said once.
+pub fn common(view: &HistoryView) -> Option<&str> {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    let open = points.flat_map(|it| &it.figures);
+    let mut open = open.filter(|it| it.outcome == Outcome::Indeterminate);
+    let first = open.next()?.why.as_deref()?;
+    open.all(|it| it.why.as_deref() == Some(first))
+        .then_some(first)
 }
 
 /// How many runs there are, where that is what lacks.

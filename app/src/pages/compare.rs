@@ -25,7 +25,7 @@ use measure::study::Connection;
 
 use crate::sheet::{Source, legend_of};
 use crate::studio::{CompareView, ComparedConfiguration, PairComparison, PointView, StudyRow};
-use crate::ui::badge::{INSECURE, SIMULATED};
+use crate::ui::badge::{INSECURE, SIMULATED, TOY_MODEL};
 use crate::ui::html::{Html, badge, html};
 use crate::words;
 
@@ -123,10 +123,13 @@ fn head(page: &ComparePage) -> Html {
 fn badges(compared: &CompareView) -> Html {
     let simulated = compared.configurations.iter().any(|one| one.simulated);
     let insecure = compared.configurations.iter().any(is_insecure);
+    let each = compared.configurations.iter().map(|it| &it.configuration);
+    let toy = !simulated && crate::toy::is_toy(each, None);
     html!(
-        r#"{}{}<span class="muted">judged by {}</span>"#,
+        r#"{}{}{}<span class="muted">judged by {}</span>"#,
         simulated.then(|| badge(SIMULATED)),
         insecure.then(|| badge(INSECURE)),
+        toy.then(|| badge(TOY_MODEL)),
         compared.slo.to_string()
     )
 }

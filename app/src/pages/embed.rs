@@ -4,7 +4,7 @@
 use crate::figure_svg::whole;
 use crate::pages::main_chart;
 use crate::studio::StudyView;
-use crate::ui::badge::{INSECURE, SIMULATED, Word, study_word};
+use crate::ui::badge::{INSECURE, SIMULATED, TOY_MODEL, Word, study_word};
 use crate::ui::html::{Html, html};
 use crate::url_state::ViewState;
 use crate::words;
@@ -22,6 +22,7 @@ pub fn embed(study: &StudyView, state: &ViewState, told: &[String], token: &str)
         Some(study_word(study.state)),
         study.is_simulated().then_some(SIMULATED),
         study.is_insecure().then_some(INSECURE),
+        study.is_toy_model().then_some(TOY_MODEL),
     ]
     .into_iter()
     .flatten()

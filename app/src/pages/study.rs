@@ -27,7 +27,7 @@ use crate::live::{self, Underway};
 use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
 use crate::studio::{StudioError, StudyView};
-use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, study_word};
+use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, TOY_MODEL, study_word};
 use crate::url_state::ViewState;
 
 #[cfg(feature = "ssr")]
@@ -251,6 +251,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
     let toy = page
         .known
         .with_untracked(|study| study.spec.workload.is_toy());
+    let toy_model = page.known.with_untracked(StudyView::is_toy_model);
     let imported = page.known.with_untracked(|study| study.imported.clone());
     let tags = memo(move || page.known.with(|study| study.tags.clone()));
     let word = derived(move || page.known.with(|study| study_word(study.state)));
@@ -272,6 +273,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                     {simulated.then(|| view! { <Badge word=SIMULATED /> })}
                     {insecure.then(|| view! { <Badge word=INSECURE /> })}
                     {toy.then(|| view! { <Badge word=TOY /> })}
+                    {toy_model.then(|| view! { <Badge word=TOY_MODEL /> })}
                     <span class="row">
                         {shared(move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view().erased())}
                     </span>

@@ -20,6 +20,9 @@ const METRICS: [Metric; 7] = [
     Metric::E2e,
 ];
 
+/// How the table is read.
+const LEGEND: &str = "In brackets: the 95 % interval; (≥ …) has no upper end, because too few requests reach that far. Requests that follow each other fare alike, so n of them say as much as fewer that are independent of each other: intervals go by those.";
+
 /// Latencies, and the verdict by the SLO.
 pub fn figures(part: &Part<'_>, summary: &Summary) -> Html {
     let judgement = part.judgement(summary);
@@ -28,11 +31,12 @@ pub fn figures(part: &Part<'_>, summary: &Summary) -> Html {
         .then(|| stored(part))
         .flatten();
     html!(
-        r#"<section class="stack" aria-labelledby="latencies"><h2 id="latencies">Latencies</h2><p><strong>{}.</strong> {}</p>{}<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies as a table">{}</div></section>"#,
+        r#"<section class="stack" aria-labelledby="latencies"><h2 id="latencies">Latencies</h2><p><strong>{}.</strong> {}</p>{}<div class="scroll-x" tabindex="0" role="region" aria-label="Latencies as a table">{}</div><p class="small muted">{}</p></section>"#,
         part.words(),
         told,
         kept,
-        latencies(summary)
+        latencies(summary),
+        LEGEND
     )
 }
 
@@ -62,7 +66,8 @@ fn told(part: &Part<'_>, summary: &Summary, judgement: &Judgement) -> String {
             why.trim_end_matches('.')
         ));
     }
-    words::capital(&format!("{}.", parts.join("; ")))
+    let wide = words::stretches(judgement).unwrap_or_default();
+    format!("{}.{wide}", words::capital(&parts.join("; ")))
 }
 
 /// What is stored, which no window and no tried SLO changes.
@@ -123,7 +128,7 @@ pub fn latencies(summary: &Summary) -> Html {
             cells,
             format::count(u64::from(*count)),
             failed,
-            format::number(*effective)
+            format::count(effective.round() as u64)
         )
     };
     let heads = heads([

@@ -5,11 +5,13 @@ mod told; // its figures with their definitions
 
 use measure::request::{ChunkKind, RequestRecord};
 use measure::score::Score;
+use measure::slo::value;
 
 use super::failures::first_words;
 use super::part::{Part, Requests};
 use super::view::{View, seconds};
 use crate::ui::html::{Html, heads, html, table, terms};
+use crate::words::{metric_name, threshold};
 
 /// Chunks in the table at most.
 const CHUNKS: usize = 1000;
@@ -55,7 +57,7 @@ fn answer(part: &Part<'_>, record: &RequestRecord, score: &Score) -> String {
         Outcome::Ok => format!(
             "{}: {}",
             crate::words::capital(fared.words()),
-            part.slo.pretty()
+            held(part, score)
         ),
         Outcome::Error(kind) => {
             let words = first_words(record);
@@ -65,6 +67,20 @@ fn answer(part: &Part<'_>, record: &RequestRecord, score: &Score) -> String {
     parts.extend(score.ttft.map(|it| format!("TTFT {it}")));
     parts.extend(score.e2e.map(|it| format!("E2E {it}")));
     format!("{}.", parts.join("; "))
+}
+
+/// The bounds that it broke, else the whole SLO.
+fn held(part: &Part<'_>, score: &Score) -> String {
+    let broken = part.slo.bounds.iter().filter_map(|bound| {
+        let value = value(score, bound.metric).filter(|it| bound.at_most < *it)?;
+        let (name, at_most) = (metric_name(bound.metric), threshold(bound.at_most));
+        Some(format!("{name} {value}, where {at_most} was the most"))
+    });
+    let broken: Vec<String> = broken.collect();
+    match broken.is_empty() {
+        true => part.slo.pretty(),
+        false => broken.join(" and "),
+    }
 }
 
 fn neighbours(of: &Requests, view: &View, place: usize) -> Html {
@@ -256,6 +272,20 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
+    }
+
+    #[test]
+    fn only_the_bound_that_broke_is_named() {
+        let point = point(40);
+        let slo = "ttft:p95<50ms e2e:p95<60s attain>=95%";
+        let view = View::read(|key| (key == "slo").then(|| slo.to_owned()));
+        let part = point.part(&view);
+        let said = answer(&part, &point.records[3], &point.scores[3]);
+        assert!(
+            said.starts_with("Broke a bound: TTFT 100 ms, where 50 ms was the most"),
+            "{said}"
+        );
+        assert!(!said.contains("60 s"), "{said}");
     }
 
     #[test]

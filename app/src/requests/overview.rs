@@ -118,6 +118,12 @@ fn link(part: &Part<'_>, window: Option<(Nanos, Nanos)>, words: &str) -> Html {
     )
 }
 
+/// What a point says that is short for how long it remembers.
+const CANNOT_TELL: &str = "Cannot tell whether any part is steady: the number of requests in flight goes up and down so slowly that this point is too short to tell a climb from chance. A longer point would tell.";
+
+/// What a point says in which the end of the ramp is not seen.
+const NO_RAMP: &str = "No steady part was found: requests in flight neither rise nor fall beyond chance, but this point is too short to tell where its ramp ends.";
+
 /// Where ramp and drain lie, and whether what lies between stood still.
 fn steady(part: &Part<'_>) -> Html {
     let Some(found) = part.of.steady else {
@@ -127,13 +133,15 @@ fn steady(part: &Part<'_>) -> Html {
     };
     let words = match part.of.steady_window() {
         Some((from, to)) => format!(
-            "Ramp until {} s, steady until {} s, then drain; in the steady part requests in flight {}.",
+            "Ramp until {} s, steady until {} s, when the last session starts, then drain; in the steady part requests in flight {}.",
             seconds(from),
             seconds(to),
             goes(&found.in_flight)
         ),
+        None if found.in_flight.direction == Direction::CannotTell => CANNOT_TELL.to_owned(),
+        None if found.in_flight.direction == Direction::Level => NO_RAMP.to_owned(),
         None => format!(
-            "No steady part was found: the point is too short, or not steady. Over all arrivals requests in flight {}.",
+            "No part is steady: while sessions started requests in flight {}.",
             goes(&found.in_flight)
         ),
     };
@@ -147,7 +155,10 @@ fn goes(trend: &Trend) -> String {
         Direction::Rising => format!("rise, from {from} to {to}"),
         Direction::Falling => format!("fall, from {from} to {to}"),
         Direction::Level => "neither rise nor fall beyond chance".to_owned(),
-        Direction::CannotTell => "are too few to tell whether they rise".to_owned(),
+        Direction::CannotTell => {
+            "are too few, or too much alike from one to the next, to tell whether they rise"
+                .to_owned()
+        }
     }
 }
 

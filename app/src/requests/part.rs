@@ -101,7 +101,8 @@ impl Requests {
     /// The steady part as a window that holds its requests by when they were sent.
     pub fn steady_window(&self) -> Option<(Nanos, Nanos)> {
         let window = self.steady?.window?;
-        let sent = self.scores.iter().filter_map(|it| it.sent).max()?;
+        let due = self.scores.iter().filter(|it| window.holds(it.scheduled));
+        let sent = due.filter_map(|it| it.sent).max()?;
         // To the millisecond, outwards.
         let from = Nanos::from_millis(window.from.0 / 1_000_000);
         let to = Nanos::from_millis(window.to.max(sent).0 / 1_000_000 + 1);

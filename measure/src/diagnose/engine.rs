@@ -12,7 +12,8 @@ const FEWEST: usize = 5;
 pub(super) struct Engine {
     /// Share of the looks at which requests waited.
     pub waits: Option<f64>,
-    /// Share of those at which as many ran as ever.
+    /// Share of those at which all places were taken: as many ran as the engine says that it runs at once, or, where it does
+    /// not say so, as many as ever.
     pub full: Option<f64>,
     /// KV cache in use at those, median.
     pub kv_when_waiting: Option<f64>,
@@ -41,7 +42,8 @@ impl Engine {
                 .iter()
                 .filter(|it| it.waiting.is_some_and(|it| 0.0 < it))
         };
-        let full = waits().filter(|it| it.running == Some(most)).count();
+        let is_full = |it: &&Look| it.running.is_some_and(|it| taken(case.slots, most) <= it);
+        let full = waits().filter(is_full).count();
         let tells = looks.busy.iter().any(|it| it.waiting.is_some());
         let percent = |sorted: Sorted| sorted.at(50.0).map(|it| it / 100.0);
         Some(Self {
@@ -49,12 +51,20 @@ impl Engine {
             full: share(full, waits().count()),
             kv_when_waiting: percent(Sorted::of(waits().filter_map(|it| it.kv))),
             preemptions: looks.sum("preemptions"),
-            accepted: percent(Sorted::of(looks.series("accepted").flatten())),
+            accepted: looks.accepted().map(|it| it / 100.0),
             queue: part(evidence, "queue"),
             prefill: part(evidence, "prefill"),
             beside: part(evidence, "transport and unexplained"),
         })
     }
+}
+
+/// From how many on all places are taken. Of those that the engine states, one or a tenth may be between two requests at a look.
+fn taken(slots: Option<u32>, most: f64) -> f64 {
+    slots.map_or(most, |all| {
+        let all = f64::from(all);
+        (all - (0.1 * all).max(1.0)).max(1.0)
+    })
 }
 
 /// Looks at the engine's page.
@@ -96,6 +106,14 @@ impl<'a> Looks<'a> {
         let values = found.map(|it| &it.values[..]).unwrap_or_default();
         let count = self.track.at_ms.len();
         (0..count).map(move |look| values.get(look).copied().flatten())
+    }
+
+    /// Drafts that stood, in percent, median. A rate that is told before anything ran, and is never anything but zero, is that of an
+    /// engine that drafts nothing: drafts of which not one stood are told by counters, which have grown by nothing at the first look.
+    fn accepted(&self) -> Option<f64> {
+        let all = || self.series("accepted");
+        let is_idle = all().next().flatten().is_some() && all().flatten().all(|it| it == 0.0);
+        Sorted::of(all().flatten()).at(50.0).filter(|_| !is_idle)
     }
 
     fn sum(&self, key: &str) -> Option<f64> {

@@ -17,6 +17,8 @@ mod waiting; // what requests wait for
 const DECODES: f64 = 1.25;
 /// Requests wait at this share of the looks: a queue that stays, as opposed to one that comes and goes.
 const STAYS: f64 = 0.35;
+/// Nearly always all places are taken.
+const ALL_TAKEN: f64 = 0.8;
 /// From so much of the KV cache in use on it is what requests wait for: a prompt of a few blocks' length needs the rest.
 const KV_FULL: f64 = 0.6;
 
@@ -97,13 +99,30 @@ impl Figures<'_> {
     }
 
     fn full(&self) -> Told {
-        let name = "looks with waiting requests at which as many ran as ever";
+        let name = match self.case.slots {
+            Some(_) => {
+                "looks with waiting requests at which all places were taken that the engine has by its settings"
+            }
+            None => "looks with waiting requests at which as many ran as ever",
+        };
         self.page(name, Unit::Percent, |it| it.full)
     }
 
     fn kv_when_waiting(&self) -> Told {
         let name = "KV cache in use while requests waited, median";
         self.page(name, Unit::Percent, |it| it.kv_when_waiting)
+    }
+
+    /// Requests wait most of the time for one of the places that the engine has, all of which are taken, and computing prompts takes
+    /// little of its steps.
+    fn wait_for_places(&self) -> bool {
+        let Some(engine) = self.engine.as_ref() else {
+            return false;
+        };
+        let decodes = over(self.client.tpot.p50, self.client.gap.p50);
+        engine.waits.is_some_and(|it| STAYS <= it)
+            && engine.full.is_some_and(|it| ALL_TAKEN <= it)
+            && decodes.is_some_and(|it| it <= DECODES)
     }
 
     fn preemptions(&self) -> Told {

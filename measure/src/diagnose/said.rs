@@ -196,6 +196,17 @@ impl Diagnosis {
         self.findings.iter().find(|it| it.cause == cause)
     }
 
+    /// Causes that are shown beside the one that is named.
+    pub fn shown_besides(&self) -> Vec<Cause> {
+        let named = self.named().map(|it| it.cause);
+        let shown = self
+            .findings
+            .iter()
+            .filter(|it| it.standing == Standing::Shown);
+        let others = shown.map(|it| it.cause).filter(|it| Some(*it) != named);
+        others.filter(|_| named.is_some()).collect()
+    }
+
     /// The finding that the answer names.
     pub fn named(&self) -> Option<&Finding> {
         match &self.answer {

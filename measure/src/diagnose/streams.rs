@@ -7,7 +7,7 @@ use crate::request::RequestRecord;
 use crate::units::Nanos;
 
 /// Most requests looked at one by one.
-const PROBES: usize = 2000;
+pub(super) const PROBES: usize = 2000;
 /// How far back in order of sending a stream is sought that went on meanwhile.
 const BACK: usize = 256;
 /// A gap is a pause from so many of its stream's median gaps on.

@@ -1,11 +1,13 @@
 //! Rules on records made by hand. How often they are right is tried on scenarios (`sim/tests/it/diagnosis`).
 
 use super::*;
-use crate::certificate::ClientEvidence;
-use crate::evidence::{RoundTrip, Seen};
+use crate::certificate::{ClientEvidence, Innocence};
+use crate::evidence::{Look, RoundTrip, Seen, Shared};
 use crate::request::ErrorKind;
 use crate::summary::{Discipline, Failures, summarize};
 use crate::testing::{answered, failed, ms};
+
+mod places; // requests that wait for a place
 
 /// What is known of a point beside its records.
 #[derive(Default)]
@@ -13,6 +15,11 @@ struct Known {
     round_trip: Option<Nanos>,
     client: ClientEvidence,
     made: Vec<Turn>,
+    slots: Option<u32>,
+    engine: Option<Look>,
+    shared: Option<Shared>,
+    /// What is held against the point beside its requests.
+    findings: Vec<(Innocence, String)>,
 }
 
 fn diagnosed(records: &[RequestRecord], known: &Known) -> Diagnosis {
@@ -24,15 +31,17 @@ fn diagnosed(records: &[RequestRecord], known: &Known) -> Diagnosis {
     });
     let seen = Seen {
         round_trips: [trip, trip],
+        engine: known.engine.clone().unwrap_or_default(),
         ..Seen::default()
     };
     diagnose(Case {
         records,
         summary: &summary,
-        client: &certify(records, known.client),
-        evidence: Some(&Evidence::of(&seen, records, &[], None)),
+        client: &certify(records, known.client).with(known.findings.clone()),
+        evidence: Some(&Evidence::of(&seen, records, &[], known.shared)),
         theory: None,
         made: &known.made,
+        slots: known.slots,
     })
 }
 

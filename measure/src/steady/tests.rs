@@ -69,6 +69,37 @@ fn a_window_holds_what_is_due_in_it_and_the_order_does_not_matter() {
 }
 
 #[test]
+fn what_climbs_and_falls_again_is_not_called_steady() {
+    // Half of the requests meet an engine that is slower by the middle of the point than at its ends.
+    let hump = |index: usize| {
+        let at = index as f64 / 20.0;
+        let stay = 0.2 + 2.0 * (std::f64::consts::PI * index as f64 / 211.0).sin().powi(2);
+        let stay = stay * (0.9 + 0.2 * ((index * 7919) % 13) as f64 / 13.0);
+        Score {
+            scheduled: Nanos::from_secs_f64(at),
+            sent: Some(Nanos::from_secs_f64(at)),
+            ttft: Some(Nanos::from_secs_f64(stay / 2.0)),
+            e2e: Some(Nanos::from_secs_f64(stay)),
+            ..scores(10.0, 1)[0]
+        }
+    };
+    let steady = find(&(0..211).map(hump).collect::<Vec<_>>()).expect("enough");
+    assert_eq!(steady.window, None, "{steady:?}");
+    assert_eq!(steady.in_flight.direction, Direction::CannotTell);
+}
+
+#[test]
+fn the_drain_begins_with_the_last_start_of_a_session() {
+    let mut scores = scores(10.0, 2000);
+    let at = scores[1499].scheduled;
+    for score in &mut scores[1500..] {
+        score.turn = 1;
+    }
+    let window = find(&scores).expect("enough").window.expect("steady");
+    assert_eq!(window.to, Nanos(at.0 + 1));
+}
+
+#[test]
 fn few_requests_have_no_parts() {
     assert_eq!(find(&scores(10.0, 39)), None);
     assert_eq!(find(&[]), None);

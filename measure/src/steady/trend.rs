@@ -11,7 +11,7 @@ use crate::quantile::percentile_linear;
 /// Fewer values say nothing either way.
 pub const FEWEST: usize = 40;
 /// Blocks compared.
-const BLOCKS: usize = 8;
+pub const BLOCKS: usize = 8;
 /// How many more of the pairs must rise than fall, or the other way.
 const PAIRS: i32 = 22;
 
@@ -25,7 +25,7 @@ pub enum Direction {
     Falling,
     /// Neither.
     Level,
-    /// Too few values.
+    /// Too few values, or too few that are independent of each other.
     CannotTell,
 }
 

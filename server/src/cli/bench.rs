@@ -4,6 +4,7 @@ mod about; // what a run was
 mod beside; // what the engine said meanwhile
 mod counter; // progress, for people
 mod fields; // what requests say beside the usual
+mod gate; // its exit status
 mod key; // whose key is sent
 mod lengths; // who counts tokens
 mod out; // where the JSON goes
@@ -28,14 +29,13 @@ use load::{
     Begun, Engine, EngineError, EngineOptions, InputTokens, PointPlan, PointRun, PointSpec, Probe,
     ProbeError, Wire,
 };
-use measure::evidence::Evidence;
 use measure::slo::Slo;
 use measure::study::{Api, Endpoint};
 use measure::units::{Nanos, Seed, three_digits};
 use measure::workload::Workload;
 use tokio_util::sync::CancellationToken;
 
-use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, STOPPED, asked_to_end};
+use super::{BAD_ARGUMENTS, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use beside::{Looks, Metrics};
 use counter::Counter;
@@ -56,6 +56,7 @@ const NOT_USABLE: u8 = 3;
 const PROBE_LIMIT: Duration = Duration::from_secs(15);
 
 #[derive(Args, Debug)]
+#[command(after_help = gate::STATUSES)]
 pub(super) struct BenchArgs {
     /// The engine's base URL, with or without /v1
     #[arg(long)]
@@ -100,6 +101,9 @@ pub(super) struct BenchArgs {
     /// Judge the run by this SLO: 'ttft:p95<500ms tpot:p95<50ms attain>=95%'
     #[arg(long)]
     slo: Option<Slo>,
+    /// Let the exit status say whether the SLO is kept: 0 kept, 4 broken, 5 cannot tell, each with 95 % certainty
+    #[arg(long, requires = "slo")]
+    gate: bool,
     /// Tell the figures by another tool's rules as well, beside the own, and why they differ: vllm, sglang, guidellm, aiperf, mlperf, or all
     #[arg(long, value_name = "TOOL,...|all", value_delimiter = ',', value_parser = rules::parse)]
     rules: Vec<Tools>,
@@ -143,7 +147,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     made.input_tokens = InputTokens::of(counted);
     let calibration = args.key.calibration();
     let report = Report::of(counted, run.client, discipline, calibration.as_ref());
-    let report = report.with(evidence.iter().flat_map(Evidence::findings).collect());
+    let report = report.beside(evidence.as_ref());
     let slo = args.slo.clone();
     let promise = slo.map(|slo| Promise::of(slo, counted, report.summary()));
     let part = (counted, made.steady_ns.map_or(Nanos::ZERO, |it| it.0));
@@ -171,18 +175,19 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
         records: &run.records,
         with_text: args.text,
     };
-    end(out, &whole)
+    let kept = gate::kept(args.gate, promise.as_ref(), &report);
+    end(out, &whole, kept)
 }
 
 /// Writes what scripts read; how the run ended.
-fn end(out: Option<Out>, whole: &Whole<'_>) -> Ended {
+fn end(out: Option<Out>, whole: &Whole<'_>, kept: u8) -> Ended {
     if let Some(out) = out {
         out.write(|file| serde_json::to_writer(file, whole).map_err(Into::into))
             .map_err(|error| Failure::new(FAILED, error))?;
     }
     match whole.report.why_nothing() {
         _ if whole.stopped => Ok(STOPPED),
-        None => Ok(DONE),
+        None => Ok(kept),
         Some(why) => Err(Failure::new(FAILED, why)),
     }
 }

@@ -1,8 +1,8 @@
 //! `goodput check`: a study against earlier runs of the same, for whoever builds on the verdict.
 
 use app::history::{
-    ConfigurationHistory, FigureHistory, HistoryView, Outcome, PointHistory, figure_name, place,
-    sentence, told,
+    ConfigurationHistory, FigureHistory, HistoryView, Outcome, PointHistory, common, figure_name,
+    place, sentence, told,
 };
 use app::studio::StudyState;
 use clap::Args;
@@ -99,10 +99,12 @@ fn point(view: &HistoryView, one: &ConfigurationHistory, point: &PointHistory) -
     let at = place(point.level, &view.unit);
     let mut lines = vec![format!("{}, {at}: {}", one.name, point.outcome.word())];
     let line = |it: &FigureHistory| format!("  {}: {}", figure_name(it), told(it));
+    let once = common(view);
     let speaks = point
         .figures
         .iter()
-        .filter(|it| it.outcome == point.outcome);
+        .filter(|it| it.outcome == point.outcome)
+        .filter(|it| once.is_none() || it.why.as_deref() != once);
     lines.extend(speaks.map(line));
     if point.is_left_out() && point.outcome != Outcome::LeftOut {
         lines.extend(point.figures.first().map(line));

@@ -1,8 +1,6 @@
 //! What lists show of a study: worked out once from its points, kept beside it, and worked out anew where something that it follows from
 //! changed.
 
-mod toy; // models that only show that an engine works
-
 use app::drawn::start::{Sketch, sketch};
 use app::studio::{
     PointState, ShareRow, StudioError, StudyFilter, StudyRow, StudyView, is_insecure,
@@ -78,7 +76,7 @@ impl Card {
             author: told(AUTHOR).into_iter().next(),
             void_points: count(view.points.iter().filter(is_void).count()),
             confounded: is_confounded(model),
-            toy: !model.study.simulated && toy::is_toy(model),
+            toy: view.is_toy_model(),
             sketch: sketch(&view),
         }
     }

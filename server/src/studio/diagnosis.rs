@@ -32,6 +32,7 @@ struct Question {
     evidence: Option<Evidence>,
     theory: Option<Theory>,
     made: Vec<Turn>,
+    slots: Option<u32>,
 }
 
 /// A measured point: its records as they are stored, and what was made of them.
@@ -63,6 +64,7 @@ impl Question {
             evidence: self.evidence.as_ref(),
             theory: self.theory,
             made: &self.made,
+            slots: self.slots,
         }))
     }
 }
@@ -173,6 +175,7 @@ impl LocalStudio {
             evidence: self.store.evidence(stored.id).await.map_err(internal)?,
             theory: engine.theory(),
             made: engine.made(),
+            slots: engine.slots(),
         };
         let worked_out = tokio::task::spawn_blocking(move || question.answer());
         let diagnosis = worked_out.await.map_err(internal)?.map_err(internal)?;

@@ -115,6 +115,7 @@ impl Asked {
             outcome: Outcome::LeftOut,
             why: None,
             value: None,
+            error: None,
             at_ms: self.found.at_ms,
             baseline: None,
             change: None,
@@ -139,7 +140,10 @@ impl Asked {
                     error: *error,
                 };
                 let of = judge_among(&self.entries, new, self.found.figure, allowed, together);
-                with(blank, *value, of)
+                FigureHistory {
+                    error: Some(*error),
+                    ..with(blank, *value, of)
+                }
             }
         }
     }

@@ -202,7 +202,8 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
 pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
     let curve = points.iter().filter_map(|it| curve_point(it, spec.arrival));
     let curve: Vec<CurvePoint<'_>> = curve.collect();
-    if curve.is_empty() {
+    // A closed loop offers no rate of its own.
+    if !curve.iter().any(|it| it.level.is_open()) {
         return (None, None);
     }
     let by_attainment = match spec.search() {

@@ -1,6 +1,6 @@
 //! What spoils the measurement: the client, a warm cache, the way.
 
-use super::super::condition::{Told, Unit, fact};
+use super::super::condition::{Condition, Told, Unit, fact};
 use super::{Change, Figure, Figures, HARDWARE, PROMPTS, Parts, Prediction, Turn, falls, over};
 use crate::certificate::{Innocence, thresholds};
 
@@ -20,8 +20,7 @@ const ALIKE: f64 = 0.25;
 pub(super) fn client_bound(figures: &Figures) -> Parts {
     let own = &figures.own;
     let conditions = if own.innocence == Innocence::Clean {
-        let words = "the client's certificate of itself is clean".to_owned();
-        vec![fact(Some(false), words)]
+        beside_the_client(figures)
     } else {
         let reasons = own.reasons.iter().cloned();
         reasons.map(|it| fact(Some(true), it)).collect()
@@ -39,6 +38,33 @@ pub(super) fn client_bound(figures: &Figures) -> Parts {
         change: Change::Below(bound),
     };
     (conditions, Turn::QuietClient, tells.then_some(prediction))
+}
+
+/// What the point's certificate holds against it where the client kept its own time: a busy host may have slowed client or engine.
+fn beside_the_client(figures: &Figures) -> Vec<Condition> {
+    let evidence = figures.case.evidence;
+    let of_others = evidence.map(|it| [it.foreign.finding(), it.cache.finding()]);
+    let of_others: Vec<_> = of_others.into_iter().flatten().flatten().collect();
+    let is_of_others = |reason: &String| of_others.iter().any(|(_, other)| other == reason);
+    let certificate = figures.case.client;
+    let reasons = certificate.reasons.iter().filter(|it| !is_of_others(it));
+    let mut conditions: Vec<Condition> = reasons.map(|it| fact(Some(true), it.clone())).collect();
+    match certificate.innocence {
+        Innocence::Clean => vec![fact(
+            Some(false),
+            "the point's certificate is clean".to_owned(),
+        )],
+        _ if conditions.is_empty() => vec![fact(
+            Some(false),
+            "the client sent and read in time; what the point's certificate says is of the engine"
+                .to_owned(),
+        )],
+        _ => {
+            let words = "whether that slowed anything: not told (the client itself sent and read in time; the same on a quiet host)";
+            conditions.push(fact(None, words.to_owned()));
+            conditions
+        }
+    }
 }
 
 pub(super) fn warm_cache(figures: &Figures) -> Parts {

@@ -1,16 +1,20 @@
 //! What requests wait for: cache, places, the budget of a step, one another, capacity.
 
 use super::super::client::LONG;
-use super::super::condition::{Told, Unit, fact};
-use super::{DECODES, Figure, Figures, HARDWARE, KV_FULL, Parts, STAYS, Turn, falls, over};
+use super::super::condition::{Condition, Told, Unit, fact};
+use super::super::streams::PROBES;
+use super::{
+    ALL_TAKEN, DECODES, Figure, Figures, HARDWARE, KV_FULL, Parts, STAYS, Turn, falls, over,
+};
 use crate::summary::Capacity;
 
 /// So many preemptions a request make a tail of their own; fewer are the price of a full cache.
 const PREEMPTED: f64 = 0.25;
 /// TPOT p99 over p50: an answer that was computed anew.
 const TPOT_TAIL: f64 = 1.25;
-/// One answer of five hundred that paused alone.
+/// One answer of five hundred that paused alone, and three at least: one is an accident.
 const PAUSED: f64 = 0.002;
+const FEW: f64 = 3.0;
 /// A queue that is more than a coincidence.
 const WAITS: f64 = 0.2;
 /// First tokens take so many steps.
@@ -19,10 +23,10 @@ const STEPS: f64 = 8.0;
 const EVEN: f64 = 1.5;
 /// A step computes at most this share of a prompt.
 const PIECE: f64 = 0.15;
-/// Nearly always all places are taken.
-const ALL_TAKEN: f64 = 0.8;
 /// Tokens come as quickly as they ever did.
 const AS_EVER: f64 = 1.3;
+/// What the streams of a batch add to a step: twice as many would serve a third more.
+const HALF: f64 = 0.5;
 /// A device with less to compute than this has room for a larger batch.
 const ROOM: f64 = 0.7;
 /// TTFT p99 over p50: a queue of many answers' length.
@@ -34,6 +38,21 @@ const ONE_PERCENT: f64 = 0.01;
 /// Most of the late.
 const MOST: f64 = 0.5;
 
+/// Answers that were thrown out and computed anew pause alone.
+fn paused(figures: &Figures) -> Condition {
+    let fewest = FEW / figures.client.answered.clamp(1, PROBES) as f64;
+    figures.paused_alone().at_least(fewest.max(PAUSED)).hint()
+}
+
+/// A queue as the client sees it.
+fn queued(figures: &Figures) -> Told {
+    figures.client(
+        "moments at which two or more waited for their first token",
+        Unit::Percent,
+        figures.client.plateau.queued,
+    )
+}
+
 pub(super) fn kv_pressure(figures: &Figures) -> Parts {
     let tail = figures.client(
         "TPOT p99 over its p50",
@@ -43,7 +62,7 @@ pub(super) fn kv_pressure(figures: &Figures) -> Parts {
     let conditions = vec![
         figures.preemptions().at_least(PREEMPTED),
         tail.at_least(TPOT_TAIL),
-        figures.paused_alone().at_least(PAUSED).hint(),
+        paused(figures),
     ];
     let prediction = falls(Figure::TpotP99, 0.15);
     (conditions, Turn::GrowKvCache, prediction)
@@ -55,7 +74,8 @@ pub(super) fn kv_bound(figures: &Figures) -> Parts {
         figures.kv_when_waiting().at_least(KV_FULL),
         figures.preemptions().at_most(PREEMPTED),
         figures.full().at_most(0.9).veto(),
-        figures.paused_alone().at_least(PAUSED).hint(),
+        queued(figures).at_least(WAITS).hint(),
+        paused(figures),
     ];
     let prediction = falls(Figure::TtftP99, 0.3);
     (conditions, Turn::GrowKvCache, prediction)
@@ -92,24 +112,45 @@ pub(super) fn prefill_bound(figures: &Figures) -> Parts {
 }
 
 pub(super) fn too_little_concurrency(figures: &Figures) -> Parts {
-    let client = &figures.client;
-    let queued = figures.client(
-        "moments at which two or more waited for their first token",
-        Unit::Percent,
-        client.plateau.queued,
-    );
     let conditions = vec![
         figures.waits().at_least(STAYS),
         figures.full().at_least(ALL_TAKEN),
-        figures.kv_when_waiting().at_most(MOST),
+        free_cache(figures),
         figures.decodes().at_most(DECODES),
-        as_ever(figures).at_most(AS_EVER),
+        room(figures),
         load(figures).at_most(ROOM).veto(),
-        queued.at_least(STAYS).hint(),
+        queued(figures).at_least(STAYS).hint(),
         at_most(figures).at_least(ALL_TAKEN).hint(),
     ];
     let prediction = falls(Figure::TtftP50, 0.5);
     (conditions, Turn::RaiseConcurrentSequences, prediction)
+}
+
+/// Whether the cache has room. Where as many run as the engine's own settings allow, it need not be told: they wait for a place.
+fn free_cache(figures: &Figures) -> Condition {
+    let condition = figures.kv_when_waiting().at_most(MOST);
+    match figures.case.slots {
+        Some(_) => condition.veto(),
+        None => condition,
+    }
+}
+
+/// Whether a larger batch would serve more: what its streams add to a step is little of it. Where there were always as many, tokens
+/// have to come as quickly as they ever did.
+fn room(figures: &Figures) -> Condition {
+    let client = &figures.client;
+    let added = client.each.zip(client.plateau.streamed);
+    let added = added.map(|(each, streams)| each.max(0.0) * streams);
+    match over(added, client.gap.p50) {
+        None => as_ever(figures).at_most(AS_EVER),
+        share => figures
+            .client(
+                "of the median gap between tokens, what the other streams add to it",
+                Unit::Percent,
+                share,
+            )
+            .at_most(HALF),
+    }
 }
 
 /// Whether tokens come as quickly as they ever did.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use measure::certificate::{Calibration, Certificate, ClientEvidence, Demand, Innocence, certify};
-use measure::evidence::{Evidence, Finding};
+use measure::evidence::Evidence;
 use measure::quantile::{Distribution, Estimate};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
@@ -12,10 +12,15 @@ use measure::units::Nanos;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
+/// What a certificate rests on without a look beside the run.
+const NOT_LOOKED: &str = "  By its own clock alone: who else used this host or the engine was not\n  looked at (--metrics auto does, and a busy host makes it suspect).";
+
 /// A run's numbers.
 pub(super) struct Report {
     summary: Summary,
     certificate: Certificate,
+    /// Whether anybody looked at what was beside it.
+    looked: bool,
 }
 
 const METRICS: [(&str, Metric); 7] = [
@@ -46,12 +51,15 @@ impl Report {
         Self {
             summary,
             certificate,
+            looked: false,
         }
     }
 
-    /// What was found beside the run counts as well.
-    pub(super) fn with(mut self, findings: Vec<Finding>) -> Self {
-        self.certificate = self.certificate.with(findings);
+    /// What was found beside the run counts as well, where anybody looked.
+    pub(super) fn beside(mut self, evidence: Option<&Evidence>) -> Self {
+        let findings = evidence.map(Evidence::findings);
+        self.looked = findings.is_some();
+        self.certificate = self.certificate.with(findings.unwrap_or_default());
         self
     }
 
@@ -164,6 +172,9 @@ impl Report {
         block.failures(summary);
         block.head("=", "");
         block.client(&self.certificate);
+        if !self.looked {
+            block.line(NOT_LOOKED);
+        }
         for remark in &summary.remarks {
             block.line(&format!("Note: {remark}"));
         }

@@ -1,6 +1,6 @@
 //! Why the run is slow, in the lines that stand below the block.
 
-use app::diagnosis::{DiagnosisView, FlagView};
+use app::diagnosis::{DiagnosisView, FlagView, besides, one_of};
 use load::Probe;
 use measure::diagnose::{Answer, Case, Finding, diagnose};
 use measure::evidence::Evidence;
@@ -33,6 +33,7 @@ impl Why {
             evidence,
             theory: engine.theory(),
             made: &engine.made(),
+            slots: engine.slots(),
         });
         let advice = diagnosis.named().and_then(|it| it.advice.as_ref());
         Self(Some(DiagnosisView {
@@ -55,10 +56,12 @@ impl Why {
         let mut lines = vec!["Diagnosis:".to_owned()];
         let mut say = |text: &str| lines.push(format!("  {text}"));
         match &view.diagnosis.answer {
-            Answer::Named { cause } => say(&format!("{}. {}", cause.title(), cause.about())),
+            Answer::Named { cause } => {
+                say(&format!("{}. {}", cause.title(), cause.about()));
+                besides(&view.diagnosis).iter().for_each(|it| say(it));
+            }
             Answer::OneOf { causes } => {
-                let titles: Vec<&str> = causes.iter().map(|it| it.title()).collect();
-                say(&format!("One of: {}.", titles.join(", ")));
+                say(&one_of(causes));
             }
             Answer::NothingToMend => say("Nothing to mend: every cause is ruled out."),
             Answer::CannotTell { why } => {

@@ -15,6 +15,9 @@ use crate::store::StoredPoint;
 /// Flags by which engines share a model among devices.
 const SHARDS: [&str; 4] = ["tensor-parallel-size", "tp_size", "num-shard", "tp"];
 
+/// Flags by which several engines stand behind one address.
+const REPLICAS: [&str; 4] = ["data-parallel-size", "dp_size", "dp", "data_parallel_size"];
+
 /// What is known of an engine.
 pub struct Engine {
     facts: Facts,
@@ -75,6 +78,15 @@ impl Engine {
             flag.is_some_and(|flag| self.value(flag).is_some_and(|value| flag.is_made(value)))
         };
         all.filter(is_made).collect()
+    }
+
+    /// The most requests that it runs at once; none where that is not known, or where several engines share an address.
+    pub fn slots(&self) -> Option<u32> {
+        let flag = flags::of(self.catalogue?, Turn::RaiseConcurrentSequences)?;
+        let several =
+            |it: &&str| known(&self.facts, &format!("knob:{it}")).is_some_and(|it| it != "1");
+        let all: u32 = self.value(flag)?.parse().ok()?;
+        (0 < all && !REPLICAS.iter().any(several)).then_some(all)
     }
 
     /// What this engine calls a turn, without a study to try it.
@@ -182,6 +194,7 @@ mod tests {
             ("max-num-seqs", Some("4"), Some("16"))
         );
         assert_eq!(flag.link, None);
+        assert_eq!(engine.slots(), Some(4));
         assert_eq!(engine.made(), [Turn::RecordGraphs]);
     }
 

@@ -43,6 +43,7 @@ impl Counts {
 
 const NAMED: &str = "cause named";
 const BLAMED: &str = "healthy engine blamed";
+const WRONG_WITHOUT_HARDWARE: &str = "wrong without the hardware";
 const WRONG_WITHOUT_PAGE: &str = "wrong without the engine's metrics";
 const WRONG_WITHOUT_BOTH: &str = "wrong without metrics and hardware";
 const WEAKER: &str = "named without the engine's metrics";
@@ -111,6 +112,15 @@ fn tried(wrong: Wrong, strength: f64, seed: u64, mend: bool) -> Counts {
                 "{wrong:?} at {strength}, seed {seed}: mended, gone {is_gone}, {prediction:?} {is_true}"
             );
         }
+    }
+    let untold = played.diagnosed(None);
+    let accuses = is_wrong(&untold, truth);
+    counts.note(WRONG_WITHOUT_HARDWARE, accuses);
+    if accuses {
+        println!(
+            "{wrong:?} at {strength}, seed {seed}, without the hardware: {:?}",
+            untold.answer
+        );
     }
     let blind = played.without_page();
     let diagnosis = blind.diagnosis();
@@ -202,6 +212,7 @@ fn broken(counts: &Counts, bars: &Bars) -> Vec<String> {
     let mut rows: Vec<(&str, Bar)> = vec![
         (NAMED, Bar::AtLeast(bars.named)),
         (BLAMED, Bar::AtMost(bars.blamed)),
+        (WRONG_WITHOUT_HARDWARE, Bar::None),
         (WRONG_WITHOUT_PAGE, Bar::Never),
         (WRONG_WITHOUT_BOTH, Bar::Never),
         (WEAKER, Bar::None),

@@ -23,6 +23,7 @@ pub struct Played {
     client: ClientEvidence,
     shared: Shared,
     theory: Option<Theory>,
+    slots: u32,
 }
 
 impl Played {
@@ -46,6 +47,7 @@ impl Played {
             },
             shared: shared(&sessions),
             theory: Some(theory(config, seed)),
+            slots: config.max_num_seqs,
         }
     }
 
@@ -73,6 +75,11 @@ impl Played {
     }
 
     pub fn diagnosis(&self) -> Diagnosis {
+        self.diagnosed(self.theory)
+    }
+
+    /// Where the hardware is said to allow so much.
+    pub fn diagnosed(&self, theory: Option<Theory>) -> Diagnosis {
         let (summary, client) = (self.summary(), self.certificate());
         let evidence = Evidence::of(&self.seen, &self.records, &[], Some(self.shared));
         let client = client.with(evidence.findings());
@@ -81,8 +88,9 @@ impl Played {
             summary: &summary,
             client: &client,
             evidence: Some(&evidence),
-            theory: self.theory,
+            theory,
             made: &[],
+            slots: Some(self.slots),
         })
     }
 }
