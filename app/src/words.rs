@@ -7,6 +7,7 @@ pub mod failures; // failed requests
 #[cfg(feature = "ssr")]
 mod foretold; // what a sweep would take
 mod second; // the verdict that comes second
+pub mod terms; // words that the glossary explains
 
 #[cfg(feature = "ssr")]
 pub use foretold::foretold;

@@ -2,6 +2,7 @@
 //! What a page does beside that, a few lines of script of its own do.
 
 use crate::Assets;
+use crate::everywhere;
 use crate::ui::html::{Html, html};
 use crate::ui::theme::{theme_script, toggle_script};
 
@@ -18,16 +19,19 @@ pub struct Drawn {
 /// The whole document. `nonce` is that of its content security policy.
 pub fn document(page: &Drawn, assets: &Assets, nonce: &str) -> String {
     html!(
-        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{} · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines"{}>Engines</a></nav><button type="button" class="theme-toggle quiet" aria-label="Switch between light and dark" title="Switch between light and dark">◐</button><script nonce="{}">{}</script></header><main id="main" tabindex="-1">{}</main></body></html>"##,
+        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{} · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines"{}>Engines</a><a href="/docs">Docs</a></nav><button type="button" class="theme-toggle quiet" aria-label="Switch between light and dark" title="Switch between light and dark">◐</button><script nonce="{}">{}</script></header><main id="main" tabindex="-1">{}</main>{}</body></html>"##,
         page.title,
         assets.favicon,
         assets.css,
         nonce,
         Html::script(theme_script()),
+        nonce,
+        Html::script(everywhere::script()),
         page.is_engines.then(|| Html::literal(r#" aria-current="page""#)),
         nonce,
         Html::script(toggle_script()),
-        page.body
+        page.body,
+        everywhere::places()
     )
     .into_string()
 }

@@ -42,7 +42,7 @@ pub fn Declare(page: Page) -> impl IntoView {
             edit_study(id(page), edit),
         );
     };
-    view! { <form class="declare" aria-label="What the engine does not tell" hidden=hidden on:submit=submit inner_html=move || fields.get()></form> }
+    view! { <form class="declare" data-keep="" aria-label="What the engine does not tell" hidden=hidden on:submit=submit inner_html=move || fields.get()></form> }
     .erased()
 }
 

@@ -81,7 +81,7 @@ fn form() -> Html {
         )
     });
     html!(
-        r#"<form id="make" class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30">30 days</option><option value="365" selected>a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
+        r#"<form id="make" data-keep class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30">30 days</option><option value="365" selected>a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
         scopes.into_iter().collect::<Html>()
     )
 }
