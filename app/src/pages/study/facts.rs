@@ -299,13 +299,13 @@ fn arrival(arrival: Arrival) -> String {
         }
         Arrival::LinearRamp { from } => {
             format!(
-                "Poisson, the rate going evenly from {} to the level's; each point stands at its mean rate",
+                "Poisson, the rate going evenly from {} to the level's; each point stands at its arrivals over its time",
                 number(from)
             )
         }
         Arrival::ExponentialRamp { from } => {
             format!(
-                "Poisson, the rate going by a steady factor from {} to the level's; each point stands at its mean rate",
+                "Poisson, the rate going by a steady factor from {} to the level's; each point stands at its arrivals over its time",
                 number(from)
             )
         }
