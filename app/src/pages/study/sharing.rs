@@ -130,10 +130,10 @@ fn links(page: &SharingPage) -> Html {
 fn link(row: &ShareRow, now_ms: i64) -> Html {
     let expired = row.expires_ms.is_some_and(|at| at <= now_ms);
     let state = match row.expires_ms {
-        _ if row.revoked => "revoked".to_owned(),
-        Some(at) if expired => format!("expired {}", day(at)),
-        Some(at) => format!("works until {}", day(at)),
-        None => "works".to_owned(),
+        _ if row.revoked => html!("revoked"),
+        Some(at) if expired => html!("expired {}", on(at)),
+        Some(at) => html!("works until {}", on(at)),
+        None => html!("works"),
     };
     let revoke = (!row.revoked && !expired).then(|| {
         html!(
@@ -149,6 +149,15 @@ fn link(row: &ShareRow, now_ms: i64) -> Html {
         about(row.scope).0,
         state,
         revoke
+    )
+}
+
+/// A day.
+fn on(unix_ms: i64) -> Html {
+    html!(
+        r#"<time datetime="{}">{}</time>"#,
+        iso(unix_ms),
+        day(unix_ms)
     )
 }
 
@@ -259,7 +268,7 @@ mod tests {
     fn each_link_says_what_it_shows_and_until_when() {
         let html = page_with(vec![row(false, 9 * DAY_MS)]);
         assert!(
-            html.contains("Figures only") && html.contains("works until 1970-01-10"),
+            html.contains("Figures only") && html.contains(">1970-01-10</time>"),
             "{html}"
         );
         assert_eq!(html.matches("data-revoke=\"").count(), 1);
