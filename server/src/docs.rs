@@ -127,7 +127,12 @@ mod tests {
     fn each_has_a_title_and_a_first_sentence() {
         for document in all() {
             assert!(!document.title.is_empty(), "{}", document.path);
-            assert!(document.about.ends_with('.'), "{}: {}", document.path, document.about);
+            assert!(
+                document.about.ends_with('.'),
+                "{}: {}",
+                document.path,
+                document.about
+            );
         }
     }
 
@@ -154,8 +159,20 @@ mod tests {
     #[test]
     fn a_term_is_its_word_and_its_meaning() {
         let ttft = &terms()["ttft"];
-        assert_eq!((ttft.word.as_str(), ttft.html.as_str()), ("TTFT", "Time to first token, thinking included."));
-        assert!(find(GLOSSARY).expect("glossary").anchors.contains(&"ttft".to_owned()));
-        assert!(terms()["attainment"].html.contains("href=\"/docs/metrics#slo-and-goodput\""));
+        assert_eq!(
+            (ttft.word.as_str(), ttft.html.as_str()),
+            ("TTFT", "Time to first token, thinking included.")
+        );
+        assert!(
+            find(GLOSSARY)
+                .expect("glossary")
+                .anchors
+                .contains(&"ttft".to_owned())
+        );
+        assert!(
+            terms()["attainment"]
+                .html
+                .contains("href=\"/docs/metrics#slo-and-goodput\"")
+        );
     }
 }

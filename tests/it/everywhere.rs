@@ -79,14 +79,37 @@ async fn every_word_that_a_page_explains_stands_in_the_glossary() -> anyhow::Res
         }
     }
     for expected in [
-        "ttft", "tpot", "itl", "e2e", "stall", "slo", "goodput", "attainment", "ceiling",
-        "certificate", "cold", "open-loop", "closed-loop", "rate-inf", "percentile-verdict",
-        "good-request", "offered-rate", "configuration",
+        "ttft",
+        "tpot",
+        "itl",
+        "e2e",
+        "stall",
+        "slo",
+        "goodput",
+        "attainment",
+        "ceiling",
+        "certificate",
+        "cold",
+        "open-loop",
+        "closed-loop",
+        "rate-inf",
+        "percentile-verdict",
+        "good-request",
+        "offered-rate",
+        "configuration",
     ] {
         assert!(all.contains(expected), "no page explains {expected}");
     }
     // Marks say their own words, which the glossary has, too.
-    for mark in ["clean", "suspect", "void", "contaminated", "confounded", "simulated", "imported"] {
+    for mark in [
+        "clean",
+        "suspect",
+        "void",
+        "contaminated",
+        "confounded",
+        "simulated",
+        "imported",
+    ] {
         assert!(terms[mark]["html"].is_string(), "{mark}");
     }
     Ok(())
@@ -95,13 +118,21 @@ async fn every_word_that_a_page_explains_stands_in_the_glossary() -> anyhow::Res
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_are_served_to_whoever_got_a_link() -> anyhow::Result<()> {
     let edge = OnEdge::behind_token().await?;
-    for page in ["/docs", "/docs/glossary", "/docs/metrics", "/docs/guide/workloads"] {
+    for page in [
+        "/docs",
+        "/docs/glossary",
+        "/docs/metrics",
+        "/docs/guide/workloads",
+    ] {
         let answer = edge.get(page).await;
         assert_eq!(answer.status, 200, "{page}");
         assert!(answer.text().contains("<h1>"), "{page}");
     }
     let glossary = edge.get("/docs/glossary").await.text();
-    assert!(glossary.contains("<p id=\"ttft\"><strong>TTFT.</strong>"), "{glossary}");
+    assert!(
+        glossary.contains("<p id=\"ttft\"><strong>TTFT.</strong>"),
+        "{glossary}"
+    );
     assert_eq!(edge.get("/docs/nothing").await.status, 404);
     assert_eq!(edge.get("/docs/../Cargo").await.status, 404);
     assert_eq!(edge.get("/").await.status, 401, "all else stays closed");
@@ -117,11 +148,20 @@ async fn pages_are_whole_before_any_script_runs() -> anyhow::Result<()> {
         for waiting in ["loading", "reading the study", "please wait"] {
             assert!(!text.contains(waiting), "{page} says {waiting}");
         }
-        assert!(html.contains("id=\"connection\""), "{page} can say that the studio is away");
-        assert!(html.contains("id=\"printed\""), "{page} can say where and when it was printed");
+        assert!(
+            html.contains("id=\"connection\""),
+            "{page} can say that the studio is away"
+        );
+        assert!(
+            html.contains("id=\"printed\""),
+            "{page} can say where and when it was printed"
+        );
         for (at, _) in html.match_indices("<time ") {
             let tag = html[at..].split('>').next().unwrap_or_default();
-            assert!(tag.contains("datetime=\"") && tag.contains("Z\""), "{page}: {tag}");
+            assert!(
+                tag.contains("datetime=\"") && tag.contains("Z\""),
+                "{page}: {tag}"
+            );
         }
     }
     Ok(())
@@ -134,13 +174,30 @@ fn means(text: &str) -> Vec<String> {
         .filter(|it| !it.is_empty())
         .collect();
     let nouns = [
-        "the", "a", "an", "its", "their", "at", "of", "arithmetic", "latency", "latencies", "ttft",
-        "tpot", "itl", "e2e", "median", "or", "and",
+        "the",
+        "a",
+        "an",
+        "its",
+        "their",
+        "at",
+        "of",
+        "arithmetic",
+        "latency",
+        "latencies",
+        "ttft",
+        "tpot",
+        "itl",
+        "e2e",
+        "median",
+        "or",
+        "and",
     ];
     let is_mean = |at: usize| {
         let word = words[at].to_lowercase();
         let before = words[at.saturating_sub(1)].to_lowercase();
-        word == "avg" || word.starts_with("average") || (word == "mean" && nouns.contains(&&*before))
+        word == "avg"
+            || word.starts_with("average")
+            || (word == "mean" && nouns.contains(&&*before))
     };
     let found = (1..words.len()).filter(|at| is_mean(*at));
     found
@@ -182,13 +239,23 @@ fn no_mean_is_part_of_the_interface() -> anyhow::Result<()> {
     names(&document, "", &mut found);
     let is_mean = |text: &str| {
         let parts = text.split(['_', ' ', '.']);
-        let named = !text.contains(' ') && parts.clone().any(|it| ["mean", "avg", "average"].contains(&it));
+        let named = !text.contains(' ')
+            && parts
+                .clone()
+                .any(|it| ["mean", "avg", "average"].contains(&it));
         named || !means(text).is_empty()
     };
-    let wrong: Vec<_> = found.iter().filter(|(path, text)| is_mean(text) && !path.contains("Lengths")).collect();
+    let wrong: Vec<_> = found
+        .iter()
+        .filter(|(path, text)| is_mean(text) && !path.contains("Lengths"))
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     // A workload may be asked for by the mean of its lengths: that is what is put in, and nothing that was measured.
-    assert!(found.iter().any(|(path, name)| path.contains("Lengths") && name == "mean"));
+    assert!(
+        found
+            .iter()
+            .any(|(path, name)| path.contains("Lengths") && name == "mean")
+    );
     Ok(())
 }
 
@@ -196,5 +263,7 @@ fn no_mean_is_part_of_the_interface() -> anyhow::Result<()> {
 fn a_mean_is_found_where_there_is_one() {
     assert_eq!(means("TTFT: the mean is 3 ms").len(), 1);
     assert_eq!(means("an average TTFT, avg ITL").len(), 2);
-    assert!(means("What a study's ceilings mean for a demand; it means nothing; no means").is_empty());
+    assert!(
+        means("What a study's ceilings mean for a demand; it means nothing; no means").is_empty()
+    );
 }

@@ -85,7 +85,9 @@ pub fn sentence(view: &HistoryView) -> String {
             "Indeterminate: there is nothing to judge.".to_owned()
         }
         _ if is_first(view) => {
-            format!("Indeterminate: no earlier run of the same is here. {ENOUGH} would tell what two runs differ by.")
+            format!(
+                "Indeterminate: no earlier run of the same is here. {ENOUGH} would tell what two runs differ by."
+            )
         }
         _ => format!(
             "Indeterminate: cannot tell at {open} of {places}. {}",
@@ -100,7 +102,9 @@ const ENOUGH: &str = "Five";
 /// Nothing that it could be held against is here.
 pub(super) fn is_first(view: &HistoryView) -> bool {
     let points = view.configurations.iter().flat_map(|it| &it.points);
-    points.flat_map(|it| &it.figures).all(|it| it.runs.is_empty())
+    points
+        .flat_map(|it| &it.figures)
+        .all(|it| it.runs.is_empty())
 }
 
 /// How many runs there are, where that is what lacks.

@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn a_head_explains_the_word_that_it_marks() {
         let cells = heads(["#?TTFT@ttft p50", "?client@certificate", "level"]).into_string();
-        let words = r#"<a class="term" href="/docs/glossary#ttft" rel="external">TTFT</a> p50</th>"#;
+        let words =
+            r#"<a class="term" href="/docs/glossary#ttft" rel="external">TTFT</a> p50</th>"#;
         assert!(cells.contains(words), "{cells}");
         assert!(cells.contains(r##"#certificate" rel="external">client</a>"##));
         assert!(cells.ends_with(r#"<th scope="col">level</th>"#));

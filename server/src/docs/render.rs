@@ -58,9 +58,12 @@ pub(super) fn terms(source: &Source) -> BTreeMap<String, Term> {
 /// A paragraph that explains a word: the word stands first, strong, and ends with a dot.
 fn term<'a>(paragraph: &'a [Event<'static>]) -> Option<(String, &'a [Event<'static>])> {
     match paragraph {
-        [Event::Start(Tag::Strong), Event::Text(word), Event::End(TagEnd::Strong), meaning @ ..] => {
-            Some((word.strip_suffix('.')?.to_owned(), meaning))
-        }
+        [
+            Event::Start(Tag::Strong),
+            Event::Text(word),
+            Event::End(TagEnd::Strong),
+            meaning @ ..,
+        ] => Some((word.strip_suffix('.')?.to_owned(), meaning)),
         _ => None,
     }
 }
@@ -118,7 +121,12 @@ fn served(events: Vec<Event<'static>>, from: &str) -> Vec<Event<'static>> {
     let mut kept = Vec::new();
     for event in events {
         match event {
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => match address(&dest_url, from) {
+            Event::Start(Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                id,
+            }) => match address(&dest_url, from) {
                 Some(address) => kept.push(Event::Start(Tag::Link {
                     link_type,
                     dest_url: CowStr::from(address),
@@ -152,7 +160,11 @@ fn address(link: &str, from: &str) -> Option<String> {
     }
     let path = folders.join("/");
     let is_served = SOURCES.iter().any(|it| it.path == path);
-    let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
+    let anchor = if anchor.is_empty() {
+        String::new()
+    } else {
+        format!("#{anchor}")
+    };
     is_served.then(|| format!("/docs/{path}{anchor}"))
 }
 
@@ -168,9 +180,19 @@ fn anchored(events: Vec<Event<'static>>) -> Vec<Event<'static>> {
     let mut all = Vec::new();
     for event in events {
         match event {
-            Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
+            Event::Start(Tag::Heading {
+                level,
+                classes,
+                attrs,
+                ..
+            }) => {
                 let id = headings.next().map(CowStr::from);
-                all.push(Event::Start(Tag::Heading { level, id, classes, attrs }));
+                all.push(Event::Start(Tag::Heading {
+                    level,
+                    id,
+                    classes,
+                    attrs,
+                }));
             }
             Event::Start(Tag::Paragraph) => match words.next().flatten() {
                 Some(id) => all.push(Event::Html(CowStr::from(format!("<p id=\"{id}\">")))),
@@ -203,7 +225,11 @@ mod tests {
 
     #[test]
     fn links_lead_to_what_is_served() {
-        check("metrics.md#percentiles", "glossary", Some("/docs/metrics#percentiles"));
+        check(
+            "metrics.md#percentiles",
+            "glossary",
+            Some("/docs/metrics#percentiles"),
+        );
         check("../metrics.md", "guide/point", Some("/docs/metrics"));
         check("point.md", "guide/engines", Some("/docs/guide/point"));
         check("#traces", "guide/workloads", Some("#traces"));
@@ -227,8 +253,14 @@ mod tests {
 
     #[test]
     fn markup_in_a_document_is_text() {
-        let source = Source { path: "glossary", text: "# T\n\n<b>x</b> <script>y</script>\n" };
+        let source = Source {
+            path: "glossary",
+            text: "# T\n\n<b>x</b> <script>y</script>\n",
+        };
         let html = document(&source).html;
-        assert!(!html.contains("<b>") && !html.contains("<script>"), "{html}");
+        assert!(
+            !html.contains("<b>") && !html.contains("<script>"),
+            "{html}"
+        );
     }
 }

@@ -19,9 +19,7 @@ use measure::study::{
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
-use super::draft::{
-    ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft, named,
-};
+use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft, named};
 
 impl TryFrom<&Draft> for StudySpec {
     type Error = Vec<FieldError>;
