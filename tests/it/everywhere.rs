@@ -145,7 +145,7 @@ async fn pages_are_whole_before_any_script_runs() -> anyhow::Result<()> {
     for page in &pages {
         let html = edge.get(page).await.text();
         let text = seen(&html).to_lowercase();
-        for waiting in ["loading", "reading the study", "please wait"] {
+        for waiting in ["loading…", "reading the study", "please wait"] {
             assert!(!text.contains(waiting), "{page} says {waiting}");
         }
         assert!(

@@ -23,7 +23,7 @@ const tell = async (it, arrows) => {
     it.removeAttribute("title");
     tip.textContent = it.dataset.tip + (arrows ? " (Arrow keys: the next.)" : "");
   }
-  (it.closest("dialog") ?? document.body).append(tip);
+  (it.closest("dialog, main, header") ?? document.body).append(tip);
   tip.showPopover();
   it.setAttribute("aria-describedby", [it.getAttribute("aria-describedby"), "tip"].filter(Boolean).join(" "));
   const box = it.getBoundingClientRect(), own = tip.getBoundingClientRect();
@@ -67,10 +67,10 @@ addEventListener("click", event => {
   tell(it);
 }, true);
 // Marks that cannot be pressed have one stop for the Tab key in each part of a page; arrows go from one to the next.
-const PRESSED = "a[href], button, input, select, textarea, summary, [tabindex]:not([data-stop])";
+const PRESSED = "a[href], button, input, select, textarea, summary";
 const PARTS = "table, ul.studies, dl, form, aside, section, article, main";
 const around = it => [...(it.closest(PARTS) ?? document.body).querySelectorAll("[title], [data-tip]")].filter(mark);
-const mark = it => !it.closest(PRESSED + ", svg") && it.checkVisibility({ visibilityProperty: true });
+const mark = it => !it.closest(PRESSED + ", svg") && !it.matches("[tabindex]:not([data-stop])") && it.checkVisibility({ visibilityProperty: true });
 const stops = () => {
   const parts = new Set([...document.querySelectorAll("[data-stop]")].filter(mark).map(it => it.closest(PARTS)));
   document.querySelectorAll("main [title], dialog[open] [title]").forEach(it => {
