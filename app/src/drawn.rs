@@ -1,6 +1,7 @@
 //! What the server draws ready-made: pages and parts of pages that only show, and fields without a component of their own.
 //! Browsers get them as HTML, so that their module has no code for them.
 
+pub mod docs; // what the words mean, and how things are done
 pub mod document; // around what is drawn whole
 pub mod engines; // which engines there are
 pub mod fields; // fields of the new study's form

@@ -21,6 +21,8 @@ pub mod diagnosis; // why a point is slow, drawn by the server
 #[cfg(feature = "ssr")]
 pub mod drawn; // what the server draws ready-made
 #[cfg(feature = "ssr")]
+mod everywhere; // what every page does: words explained, moments, the connection, what was typed
+#[cfg(feature = "ssr")]
 pub mod evidence; // what was seen beside a point, drawn by the server
 pub mod figure; // the chart as plotly takes it
 pub mod figure_svg; // the chart as a picture
@@ -125,6 +127,7 @@ pub fn shell() -> impl IntoView {
                 <link rel="icon" href=favicon type="image/svg+xml" />
                 <link rel="stylesheet" href=css />
                 <script nonce=use_nonce() inner_html=theme_script()></script>
+                <script nonce=use_nonce() inner_html=everywhere::script()></script>
                 <link rel="modulepreload" href=js.clone() />
                 <link rel="preload" href=wasm.clone() r#as="fetch" r#type="application/wasm" crossorigin="anonymous" />
                 <script type="module" nonce=use_nonce() inner_html=wake_up(&js, &wasm)></script>
@@ -132,6 +135,7 @@ pub fn shell() -> impl IntoView {
             </head>
             <body data-plotly=plotly>
                 <App />
+                <div inner_html=everywhere::places().into_string()></div>
             </body>
         </html>
     }
@@ -141,7 +145,7 @@ pub fn shell() -> impl IntoView {
 #[cfg(feature = "ssr")]
 fn wake_up(js: &str, wasm: &str) -> String {
     format!(
-        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); {} }});",
+        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); dispatchEvent(new Event(\"awake\")); {} }});",
         later::SCRIPT
     )
 }

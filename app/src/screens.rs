@@ -83,7 +83,7 @@ pub fn Nav() -> impl IntoView {
     let guest = url.with_untracked(|url| url.path().starts_with("/s/"));
     view! {
         <nav aria-label="Studio" hidden=guest>
-            {(!guest).then(|| view! { <a href="/engines" rel="external">"Engines"</a> })}
+            {(!guest).then(|| view! { <a href="/engines" rel="external">"Engines"</a> <a href="/docs" rel="external">"Docs"</a> })}
         </nav>
     }
     .erased()

@@ -8,6 +8,7 @@ pub mod failures; // failed requests
 mod foretold; // what a sweep would take
 mod second; // the verdict that comes second
 mod stretches; // why an interval is wide
+pub mod terms; // words that the glossary explains
 mod unresolved; // why there is no ceiling
 
 #[cfg(feature = "ssr")]

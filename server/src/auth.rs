@@ -192,7 +192,9 @@ fn is_exempt(path: &str) -> bool {
     path.starts_with("/s/")
         || path.starts_with("/embed/")
         || path.starts_with("/assets/")
-        || matches!(path, "/login" | "/favicon.ico" | "/fn/shared")
+        // What words mean is the same for everybody, and shared pages cite it.
+        || path.starts_with("/docs/")
+        || matches!(path, "/login" | "/docs" | "/favicon.ico" | "/fn/shared")
 }
 
 fn presented(request: &Request) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRef, MatchedPath, Request};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -95,6 +95,9 @@ pub fn router(edge: Edge) -> Router {
         .route("/login", get(login::form).post(login::sign_in))
         .route("/assets/{*file}", get(assets::asset))
         .route("/engines", get(pages::engines))
+        .route("/docs", get(pages::docs::index))
+        .route("/docs/terms.json", get(pages::docs::words))
+        .route("/docs/{*path}", get(pages::docs::document))
         .route("/studies/{id}/history", get(pages::history))
         .route("/studies/{id}/why", get(pages::why))
         .route("/studies/{id}/share", get(pages::sharing::sharing))
@@ -106,6 +109,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/compare/export.png", get(pages::compare::png))
         .route("/compare/export.csv", get(pages::compare::csv))
         .merge(of_points())
+        .route("/alive", get(alive))
         .route("/favicon.ico", get(assets::favicon))
         .route("/", get(pages::start::page))
         .route("/list", get(pages::start::list))
@@ -139,6 +143,11 @@ fn of_points() -> Router<Edge> {
         .route(&below("requests"), get(pages::point::requests))
         .route(&below("requests/rows"), get(pages::point::some_rows))
         .route(&below("requests/{number}"), get(pages::point::one))
+}
+
+/// Whether the studio is there, for pages that lost it.
+async fn alive() -> StatusCode {
+    StatusCode::NO_CONTENT
 }
 
 /// A body that says that it is too large is refused before it is read, in words.

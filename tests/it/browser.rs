@@ -5,6 +5,7 @@ mod bench; // what pages cost
 mod compare; // configurations side by side, and what is shared
 mod declare; // what an engine does not tell
 mod engines; // those that the studio starts: the form, their starts, their page
+mod everywhere; // what every page does
 mod example; // studies from elsewhere
 mod exercise; // the study of the goodput exercise, and what its page must show
 mod gallery; // pictures for the documentation

@@ -8,6 +8,7 @@ mod browser; // what a person sees, in a real Chromium
 mod bundle; // studies as files
 mod cli; // the rest of the command line
 mod diagnosis; // why a point is slow, and what is foretold
+mod everywhere; // what holds on every page
 mod evidence; // what is seen beside a point
 mod fields; // what requests say
 mod files; // what is plotted as pictures and rows

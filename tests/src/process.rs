@@ -32,8 +32,17 @@ pub struct StudioProcess {
 impl StudioProcess {
     /// Starts `goodput serve` on a free port with its data in `data_dir`, and waits until it listens.
     pub fn start(data_dir: &Path, extra: &[&str]) -> anyhow::Result<Self> {
+        Self::bound(data_dir, "127.0.0.1:0", extra)
+    }
+
+    /// The same on a port that another one had.
+    pub fn start_at(data_dir: &Path, port: &str) -> anyhow::Result<Self> {
+        Self::bound(data_dir, &format!("127.0.0.1:{port}"), &[])
+    }
+
+    fn bound(data_dir: &Path, address: &str, extra: &[&str]) -> anyhow::Result<Self> {
         let mut child = Command::new(goodput())
-            .args(["serve", "--bind", "127.0.0.1:0", "--data-dir"])
+            .args(["serve", "--bind", address, "--data-dir"])
             .arg(data_dir)
             .args(extra)
             .stdout(Stdio::piped())
@@ -137,6 +146,17 @@ impl StudioProcess {
         let url = format!("{}/api/v1/points/{point}/records.parquet", self.url);
         let answer = client().get(url).send().await?;
         Ok(answer.error_for_status()?.bytes().await?)
+    }
+
+    /// Shares a study; the path of the link.
+    pub async fn share(&self, id: &str) -> anyhow::Result<String> {
+        let answer = client()
+            .post(format!("{}/api/v1/studies/{id}/shares", self.url))
+            .json(&serde_json::json!({}))
+            .send()
+            .await?;
+        let made: Value = answer.error_for_status()?.json().await?;
+        Ok(made["path"].as_str().context("no path")?.to_owned())
     }
 
     /// Waits until the study is finished and returns it.

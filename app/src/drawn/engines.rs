@@ -10,7 +10,7 @@ use crate::words;
 /// The whole document.
 pub fn document(engines: &Engines, assets: &Assets, nonce: &str) -> String {
     let body = html!(
-        r#"<article class="page narrow">{}</article>"#,
+        r#"<article class="page narrow engines">{}</article>"#,
         page(engines)
     );
     let page = Drawn {
@@ -23,18 +23,41 @@ pub fn document(engines: &Engines, assets: &Assets, nonce: &str) -> String {
 
 fn page(engines: &Engines) -> Html {
     let (in_file, added): (Vec<_>, Vec<_>) = engines.sheets.iter().partition(|it| it.in_file);
+    let body = if engines.sheets.is_empty() {
+        none()
+    } else {
+        html!(
+            r#"<section class="stack" aria-labelledby="file-heading"><h2 id="file-heading">In studio.toml</h2>{}</section><section class="stack" aria-labelledby="added-heading"><h2 id="added-heading">Added by URL</h2>{}</section>"#,
+            cards(&in_file, described()),
+            cards(&added, running())
+        )
+    };
     html!(
-        r#"<header class="page-head"><div class="stack tight"><h1>Engines</h1><p class="lede">{}</p></div></header>{}<section class="stack" aria-labelledby="file-heading"><h2 id="file-heading">In studio.toml</h2>{}</section><section class="stack" aria-labelledby="added-heading"><h2 id="added-heading">Added by URL</h2>{}</section>"#,
+        r#"<header class="page-head"><h1>Engines</h1><div class="actions"><a class="button primary" href="/studies/new" rel="external">New study</a></div></header><div class="answer"><p>{}</p><p class="muted second">Commands come from studio.toml alone, which is read when the studio starts. Keys stand here by name.</p></div>{}{}"#,
         headline(&in_file, &added),
         engines.no_starts.as_deref().map(no_starts),
-        cards(
-            &in_file,
-            "None. An engine that the studio is to start with the knobs of each configuration is described there: its command, its model, its hardware. See “Engines that the studio starts itself” in the guide."
-        ),
-        cards(
-            &added,
-            "None. Engines that already run are added by their URL under New study."
-        )
+        body
+    )
+}
+
+/// How an engine comes here that the studio starts.
+fn described() -> Html {
+    html!(
+        r#"None. One that the studio is to start with the knobs of each configuration is described there: its command, its model, its hardware. <a href="/docs/guide/engines#engines-that-the-studio-starts-itself">How</a>"#
+    )
+}
+
+/// How an engine comes here that runs already.
+fn running() -> Html {
+    html!(
+        r#"None. One that already runs is added by its URL: <a href="/studies/new" rel="external">New study</a>, then <em>Add an engine</em>."#
+    )
+}
+
+/// The ways to the first one.
+fn none() -> Html {
+    html!(
+        r#"<section class="empty"><div class="words"><h2>Three ways to begin</h2><dl class="ways"><dt>An engine that runs</dt><dd>Give its URL under <a href="/studies/new" rel="external">New study</a>, <em>Add an engine</em>. The studio probes it, and loads nothing that was not added.</dd><dt>An engine whose knobs turn</dt><dd>Describe its command in <code>studio.toml</code>; the studio starts it for each configuration with its knobs. <a href="/docs/guide/engines#engines-that-the-studio-starts-itself">How it is described</a></dd><dt>No engine at all</dt><dd>The built-in simulator needs none, and everything on it is marked simulated. <a href="/studies/new?exercise=1" rel="external">Look at the goodput exercise</a></dd></dl></div></section>"#
     )
 }
 
@@ -43,12 +66,14 @@ fn headline(in_file: &[&EngineSheet], added: &[&EngineSheet]) -> String {
     let number = in_file.len() + added.len();
     let all = words::count(number, "engine");
     let all = match started {
-        _ if number == 0 => "No engine yet".to_owned(),
+        _ if number == 0 => {
+            return "No engine yet: studies run on the simulator until there is one.".to_owned();
+        }
         0 => format!("{all}, none of them started by the studio"),
         started if started == number => format!("{all}, started by the studio"),
         started => format!("{all}, {started} of them started by the studio"),
     };
-    format!("{all}. Commands come from studio.toml alone, which is read when the studio starts.")
+    format!("{all}.")
 }
 
 fn no_starts(why: &str) -> Html {
@@ -58,7 +83,7 @@ fn no_starts(why: &str) -> Html {
     )
 }
 
-fn cards(sheets: &[&EngineSheet], none: &str) -> Html {
+fn cards(sheets: &[&EngineSheet], none: Html) -> Html {
     if sheets.is_empty() {
         return html!(r#"<p class="muted">{}</p>"#, none);
     }

@@ -154,7 +154,22 @@ fn more() -> String {
     ]
     .into_iter()
     .collect();
-    html!(r#"<div class="columns">{}</div>"#, fields).into_string()
+    html!(
+        r#"<div class="columns">{}{}</div>"#,
+        fields,
+        author().draw()
+    )
+    .into_string()
+}
+
+/// Who measures.
+fn author() -> Field<'static> {
+    Field {
+        label: "Author",
+        hint: html!("Who measures it: studies can be found by it. Kept as declared."),
+        control: Control::line("text", "such as Ada"),
+        ..Field::named("author")
+    }
 }
 
 #[cfg(test)]

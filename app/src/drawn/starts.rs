@@ -103,10 +103,10 @@ fn row(study: &StudyView, start: &StartRow) -> Html {
         StartFate::Stopped | StartFate::Failed => ending(start),
     };
     html!(
-        r#"<tr><th scope="row"><span class="row nowrap" style="--series:{}"><span class="key" aria-hidden="true"></span>{}</span></th><td title="{}"><time datetime="{}">{}</time></td><td class="num">{}</td><td>{}</td><td>{}</td></tr>"#,
+        r#"<tr><th scope="row"><span class="row nowrap" style="--series:{}" title="{}"><span class="key" aria-hidden="true"></span>{}</span></th><td><time datetime="{}">{}</time></td><td class="num">{}</td><td>{}</td><td>{}</td></tr>"#,
         series_colour(start.configuration as usize),
-        name(study, start),
         command,
+        name(study, start),
         time::iso(start.started_ms),
         time::plain(start.started_ms),
         startup,

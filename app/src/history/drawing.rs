@@ -14,7 +14,7 @@ pub(super) fn picture(figure: &FigureHistory, title: &str, unit: &str) -> Html {
     let axis = Axis::of(figure, places);
     let end = |it: f64| value(figure.metric, it, unit);
     html!(
-        r#"<svg class="series" width="100%" height="148" role="img" aria-label="{}" font-size="11" overflow="visible"><svg y="16" width="100%" height="104" overflow="visible">{}{}{}{}{}</svg><text x="0" y="8" style="fill:var(--muted)">{}</text><text x="0" y="136" style="fill:var(--muted)">{}</text>{}</svg>"#,
+        r#"<svg class="run-series" width="100%" height="148" role="img" aria-label="{}" font-size="11" overflow="visible"><svg y="16" width="100%" height="104" overflow="visible">{}{}{}{}{}</svg><text x="0" y="8" style="fill:var(--muted)">{}</text><text x="0" y="136" style="fill:var(--muted)">{}</text>{}</svg>"#,
         title,
         grid(),
         band(figure, &axis),

@@ -1,7 +1,9 @@
 //! The page of a study's history. Nothing in it needs a script: it is drawn here and stays as it is.
 
 use super::drawing::picture;
-use super::words::{common, figure_name, place, seen, sentence, told, value, written};
+use super::words::{
+    common, figure_name, is_first, place, seen, sentence, told, value, written,
+};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
 use crate::ui::badge::{SIMULATED, Tone, Word};
 use crate::ui::format;
@@ -11,11 +13,16 @@ use crate::words::{self, capital, count};
 
 /// The whole page.
 pub fn page(view: &HistoryView) -> Html {
-    let configurations = view.configurations.iter();
-    let configurations: Html = configurations.map(|it| configuration(view, it)).collect();
+    let body = if is_first(view) {
+        first_run(view)
+    } else {
+        let configurations = view.configurations.iter();
+        let each: Html = configurations.map(|it| configuration(view, it)).collect();
+        html!("{}{}", form(view), each)
+    };
     let why = view.why.as_deref();
     html!(
-        r#"<article class="page history"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}">{}</a><span aria-current="page">History</span></nav><h1>{} against earlier runs</h1><div class="row">{}{}</div></div></header><div class="answer"><p>{}</p>{}</div>{}{}{}</article>"#,
+        r#"<article class="page history"><header class="page-head"><div class="stack tight"><nav class="crumbs" aria-label="Breadcrumb"><a href="/">Studies</a><a href="/studies/{}">{}</a><span aria-current="page">History</span></nav><h1>{} against earlier runs</h1><div class="row">{}{}</div></div></header><div class="answer"><p>{}</p>{}</div>{}{}</article>"#,
         view.study.to_string(),
         view.name,
         view.name,
@@ -23,9 +30,17 @@ pub fn page(view: &HistoryView) -> Html {
         view.simulated.then(|| badge(SIMULATED)),
         sentence(view),
         why.map(|it| html!(r#"<p class="muted second">{}</p>"#, it)),
-        form(view),
-        configurations,
+        body,
         about(view),
+    )
+}
+
+/// Where it is the first run of its kind: how a history comes about.
+fn first_run(view: &HistoryView) -> Html {
+    let id = view.study.to_string();
+    html!(
+        r#"<section class="empty"><div class="words"><h2>A history begins with the second run</h2><p>Run the same again, tonight or after each new version of the engine, under any name and seed. Every run is then held against those before it: what is worse than runs of the same differ by fails, and this page shows when it changed.</p><div class="row"><a class="button primary" href="/studies/new?from={}" rel="external">Run the same again</a><a class="button quiet" href="/docs/comparing#regressions">How it is judged</a></div><p class="small muted">A build can do it, too: <code>goodput check</code> runs a study and ends with what came of it.</p></div></section>"#,
+        id
     )
 }
 
@@ -362,7 +377,7 @@ fn about(view: &HistoryView) -> Html {
         )
     });
     html!(
-        r#"<p class="small muted">Runs of the same have the same known facts but the engine's version, the same workload, arrivals and lengths, at the same operating point; another seed is the same workload. Repeats of one study are one run. The band begins where they last changed. Void points, and latencies above capacity, are no figures.{}{}</p>"#,
+        r#"<p class="small muted">Runs of the same have the same known facts but the engine's version, the same workload, arrivals and lengths, at the same operating point; another seed is the same workload. Repeats of one study are one run. The band begins where they last changed. Void points, and latencies above capacity, are no figures. <a href="/docs/comparing#regressions">How it is judged</a>.{}{}</p>"#,
         together,
         allowed
     )

@@ -107,6 +107,11 @@ pub fn sentence(view: &HistoryView) -> String {
         Outcome::Indeterminate if all == 0 => {
             "Indeterminate: there is nothing to judge.".to_owned()
         }
+        _ if is_first(view) => {
+            format!(
+                "Indeterminate: no earlier run of the same is here. {ENOUGH} would tell what two runs differ by."
+            )
+        }
         _ => format!(
             "Indeterminate: cannot tell at {open} of {places}. {}",
             most_runs(view)
@@ -122,6 +127,17 @@ pub fn common(view: &HistoryView) -> Option<&str> {
     let first = open.next()?.why.as_deref()?;
     open.all(|it| it.why.as_deref() == Some(first))
         .then_some(first)
+}
+
+/// As many runs as a verdict needs.
+const ENOUGH: &str = "Five";
+
+/// Nothing that it could be held against is here.
+pub(super) fn is_first(view: &HistoryView) -> bool {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    points
+        .flat_map(|it| &it.figures)
+        .all(|it| it.runs.is_empty())
 }
 
 /// How many runs there are, where that is what lacks.

@@ -124,7 +124,7 @@ pub fn latencies(summary: &Summary) -> Html {
             .collect();
         html!(
             r#"<tr><th scope="row">{}</th>{}<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
-            words::capital(name),
+            words::terms::explained(metric, &words::capital(name)),
             cells,
             format::count(u64::from(*count)),
             failed,
@@ -138,7 +138,7 @@ pub fn latencies(summary: &Summary) -> Html {
         "#p99",
         "#n",
         "#failed",
-        "#independent",
+        "#?independent@effective-sample-size",
     ]);
     table(
         "",

@@ -18,7 +18,7 @@ use crate::figure_svg::{over as drawn_over, picture};
 use crate::plotly;
 use crate::ui::browser_only::BrowserOnly;
 use crate::ui::html::{Html, html};
-use follow::{follow_size, follow_theme};
+use follow::{follow_size, follow_theme, printed};
 use table::ChartTable;
 pub use table::numbers;
 
@@ -72,8 +72,10 @@ pub fn ChartView(
     });
     let axis = memo(move || axes.with(|[_, y]| y.clone()));
     let lines = move || over.with(|over| axes.with(|[x, y]| drawn_over(over, x, y, live)));
-    // Behind the live chart the picture only keeps the place.
+    // Behind the live chart the picture only keeps the place, until it is printed.
+    let printed = printed();
     let still = move || {
+        printed.track();
         if drawn.get() {
             chart.with_untracked(|chart| picture(chart, live))
         } else {

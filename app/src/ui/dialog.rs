@@ -32,7 +32,7 @@ pub fn Dialog(
     });
     let heading = id.clone();
     view! {
-        <dialog class="dialog" node_ref=node aria-labelledby=id on:close=move |_| open.set(false)>
+        <dialog class="dialog" data-keep="" node_ref=node aria-labelledby=id on:close=move |_| open.set(false)>
             <div class="body">
                 <h2 id=heading>{title}</h2>
                 {children()}

@@ -28,6 +28,12 @@ impl Html {
         Self(text)
     }
 
+    /// A document of ours, made HTML by the server.
+    #[cfg(feature = "ssr")]
+    pub fn rendered(html: String) -> Self {
+        Self(html)
+    }
+
     /// A script of our own.
     #[cfg(feature = "ssr")]
     pub fn script(text: String) -> Self {
@@ -143,13 +149,32 @@ pub fn terms(rows: impl IntoIterator<Item = (String, String)>) -> Html {
         .collect()
 }
 
-/// Cells of a table's head, numbers to the right where the name begins with `#`.
+/// A word that the glossary explains under `anchor`: what it means shows on hover and focus, and it leads there.
+pub fn term(word: &str, anchor: &str) -> Html {
+    html!(
+        r#"<a class="term" href="/docs/glossary#{}" rel="external">{}</a>"#,
+        anchor,
+        word
+    )
+}
+
+/// A name in a table's head. `?TTFT@ttft p50` is a word that the glossary explains, and the rest of the name.
+fn named(name: &str) -> Html {
+    let marked = name.strip_prefix('?').and_then(|it| it.split_once('@'));
+    let Some((word, rest)) = marked else {
+        return html!("{}", name);
+    };
+    let (anchor, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    html!("{} {}", term(word, anchor), rest)
+}
+
+/// Cells of a table's head, numbers to the right where the name begins with `#`; then `?word@anchor` is a word of the glossary.
 pub fn heads<'a>(names: impl IntoIterator<Item = &'a str>) -> Html {
     names
         .into_iter()
         .map(|name| match name.strip_prefix('#') {
-            Some(name) => html!(r#"<th scope="col" class="num">{}</th>"#, name),
-            None => html!(r#"<th scope="col">{}</th>"#, name),
+            Some(name) => html!(r#"<th scope="col" class="num">{}</th>"#, named(name)),
+            None => html!(r#"<th scope="col">{}</th>"#, named(name)),
         })
         .collect()
 }
@@ -178,6 +203,16 @@ mod tests {
             cell.into_string(),
             format!(r#"<td title="{text}">{text}</td>"#)
         );
+    }
+
+    #[test]
+    fn a_head_explains_the_word_that_it_marks() {
+        let cells = heads(["#?TTFT@ttft p50", "?client@certificate", "level"]).into_string();
+        let words =
+            r#"<a class="term" href="/docs/glossary#ttft" rel="external">TTFT</a> p50</th>"#;
+        assert!(cells.contains(words), "{cells}");
+        assert!(cells.contains(r##"#certificate" rel="external">client</a>"##));
+        assert!(cells.ends_with(r#"<th scope="col">level</th>"#));
     }
 
     #[test]

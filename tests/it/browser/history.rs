@@ -23,7 +23,7 @@ async fn the_history_is_calm_wide_and_narrow_light_and_dark() -> anyhow::Result<
             checked.map_err(|why| why.context(format!("{width} px {theme}")))?;
         }
         // Runs that the client disturbed are none.
-        let drawn = "const all = [...document.querySelectorAll('svg.series')];
+        let drawn = "const all = [...document.querySelectorAll('svg.run-series')];
             return all.every(it => 100 < it.getBoundingClientRect().width)
                 && all.some(it => 3 <= it.querySelectorAll('circle').length)";
         browser.until("pictures of a series", drawn).await?;

@@ -46,6 +46,10 @@ async fn pages(studio: &StudioProcess) -> anyhow::Result<Vec<String>> {
     let paths = [
         String::new(),
         "engines".into(),
+        "docs".into(),
+        "docs/glossary".into(),
+        "docs/metrics".into(),
+        format!("studies/{id}/history"),
         "studies/new".into(),
         "studies/new?preset=ceiling".into(),
         format!("studies/new?from={wrong}"),

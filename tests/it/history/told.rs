@@ -47,7 +47,7 @@ async fn the_page_has_every_picture_its_table_and_its_words() -> anyhow::Result<
     let page = edge.get(&format!("/studies/{fail}/history")).await;
     assert_eq!(page.status, 200);
     let text = page.text();
-    let pictures = text.matches("<svg class=\"series\"").count();
+    let pictures = text.matches("<svg class=\"run-series\"").count();
     assert!(4 <= pictures, "{pictures} pictures");
     assert_eq!(text.matches("<figcaption>").count(), pictures);
     for words in [

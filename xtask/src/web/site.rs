@@ -23,6 +23,8 @@ const STYLES: &[&str] = &[
     "compare",
     "point",
     "start",
+    "everywhere",
+    "print",
 ];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 

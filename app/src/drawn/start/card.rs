@@ -79,7 +79,7 @@ fn state(row: &StudyRow) -> Html {
 }
 
 /// Engines, models, hardware, author: what is known of them.
-fn told(row: &StudyRow) -> String {
+pub(super) fn told(row: &StudyRow) -> String {
     let engines = match row.engines.is_empty() {
         true => row.engine.clone(),
         false => row.engines.join(" and "),

@@ -4,7 +4,7 @@ use measure::study::StudySpec;
 
 use super::Asked;
 use crate::ui::format;
-use crate::ui::html::{Html, html};
+use crate::ui::html::{Html, html, term};
 
 /// What the exercise costs: `16 points, about 7 min`.
 fn cost(spec: &StudySpec) -> String {
@@ -16,7 +16,8 @@ fn cost(spec: &StudySpec) -> String {
 /// Explains the goodput exercise and runs it.
 pub fn exercise() -> Html {
     html!(
-        r#"<section class="empty"><div class="words"><h2>At which request rate does your engine still keep its promise?</h2><p>Throughput alone does not say. Send requests at rising rates, as independent users would, and count how many keep the promise: a first token within 500 ms, then 50 ms a token. The highest rate at which 95 % do is the <em>goodput ceiling</em>.</p><p>The goodput exercise finds it for eight rates, flips one knob (prefix caching), and does it again with identical prompts and starts. The curve moves; the studio says by how much, and how sure it is.</p><div class="row"><button class="button primary" form="act" formaction="/exercise">Run the goodput exercise on the simulator</button><a href="/studies/new?exercise=1" class="button quiet" rel="external">Look at it first</a></div><p class="small muted">{}. Needs no engine: everything it measures is marked simulated. Its page opens at once and draws each point as it is measured. The <a href="/#examples">examples</a> below were measured on real engines and open at once.</p></div>{}</section>"#,
+        r#"<section class="empty"><div class="words"><h2>At which request rate does your engine still keep its promise?</h2><p>Throughput alone does not say. Send requests at rising rates, as independent users would, and count how many keep the promise: a first token within 500 ms, then 50 ms a token. The highest rate at which 95 % do is the {}.</p><p>The goodput exercise finds it for eight rates, flips one knob (prefix caching), and does it again with identical prompts and starts. The curve moves; the studio says by how much, and how sure it is.</p><div class="row"><button class="button primary" form="act" formaction="/exercise">Run the goodput exercise on the simulator</button><a href="/studies/new?exercise=1" class="button quiet" rel="external">Look at it first</a></div><p class="small muted">{}. Needs no engine: everything it measures is marked simulated. Its page opens at once and draws each point as it is measured. The <a href="/#examples">examples</a> below were measured on real engines and open at once.</p></div>{}</section>"#,
+        term("goodput ceiling", "ceiling"),
         cost(&StudySpec::goodput_exercise()),
         Html::literal(SKETCH)
     )

@@ -1,31 +1,52 @@
 //! Studies from elsewhere: those that come with the studio, and the way to open somebody's.
 
+use measure::curve::Ceiling;
+
+use super::card::told;
+use crate::figure_svg::series_colour;
 use crate::studio::StudyRow;
 use crate::ui::badge::SIMULATED;
-use crate::ui::html::{Html, badge, html};
+use crate::ui::html::{Html, badge, html, missing};
 use crate::words;
 
 /// The section; hidden while something is searched.
 pub fn section(rows: &[StudyRow], shown: bool) -> Html {
     let hidden = (!shown).then(|| Html::literal(" hidden"));
-    let lines: Html = rows.iter().map(line).collect();
+    let cards: Html = rows.iter().map(card).collect();
     html!(
-        r#"<section class="stack" id="examples" aria-labelledby="examples-heading"{}><h2 id="examples-heading">Example studies</h2><ul class="stack tight">{}</ul><div class="drop"><label class="button"><input class="sr-only" type="file" id="bundle" accept=".goodput" multiple>Open a bundle…</label><p class="small muted">Or drop result files anywhere on this page: bundles of studies (<code>.goodput</code>), exported here or elsewhere. Without a script: <code>goodput import FILE</code>.</p></div></section>"#,
+        r#"<section class="stack" id="examples" aria-labelledby="examples-heading"{}><h2 id="examples-heading">Example studies</h2><ul class="example-cards">{}</ul><div class="drop"><label class="button"><input class="sr-only" type="file" id="bundle" accept=".goodput" multiple>Open a bundle…</label><p class="small muted">Or drop result files anywhere on this page: bundles of studies (<code>.goodput</code>), exported here or elsewhere. Without a script: <code>goodput import FILE</code>.</p></div></section>"#,
         hidden,
-        lines
+        cards
     )
 }
 
-/// Pressing it stores the example, so it is a button and no link.
-fn line(row: &StudyRow) -> Html {
+/// Pressing its name stores the example, so that is a button and no link. Its curves are in its file, and drawn once it is opened.
+fn card(row: &StudyRow) -> Html {
     html!(
-        r#"<li class="row"><button class="linkish" form="act" formaction="/examples/{}">{}</button>{}<span class="small muted">{}, {}</span></li>"#,
+        r#"<li class="study"><h3><button class="linkish" form="act" formaction="/examples/{}">{}</button></h3>{}<ul class="ceilings" aria-label="Goodput ceilings">{}</ul><p class="small muted">{}</p><p class="small muted"><code>{}</code></p><p class="facts-line small muted">{}</p></li>"#,
         row.id.to_string(),
         row.name,
-        row.simulated.then(|| badge(SIMULATED)),
-        row.engine,
+        row.simulated
+            .then(|| html!(r#"<div class="row">{}</div>"#, badge(SIMULATED))),
+        ceilings(row),
+        told(row),
+        row.slo.to_string(),
         words::count(row.points as usize, "point")
     )
+}
+
+fn ceilings(row: &StudyRow) -> Html {
+    let unit = if row.sessions { "sessions/s" } else { "req/s" };
+    let one = |(index, (name, found)): (usize, &(String, Option<Ceiling>))| {
+        let value = found.as_ref().map(|it| words::with_unit(it, unit));
+        html!(
+            r#"<li style="--series:{}"><span class="row nowrap"><span class="key" aria-hidden="true"></span><span class="configuration-name">{}</span></span><span class="value">{}</span></li>"#,
+            series_colour(index),
+            name,
+            value.map_or_else(|| missing("Not judged yet."), |it| html!("{}", it))
+        )
+    };
+    row.ceilings.iter().enumerate().map(one).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub fn form(start: &Start) -> Html {
     let open = set.then(|| Html::literal(" open"));
     let kinds: Html = values.iter().filter_map(|it| kind(it, asked)).collect();
     html!(
-        r#"<search><form method="get" action="/" id="filters" autocomplete="off"><input type="search" name="q" aria-label="Search studies" placeholder="Search name, tag, engine or model" value="{}" autocomplete="off"><details{}><summary>Filter</summary><div class="kinds">{}{}{}{}<button class="button">Apply</button></div></details>{}</form></search>"#,
+        r#"<search><form method="get" action="/" id="filters" autocomplete="off"><input type="search" name="q" aria-label="Search studies" placeholder="Search name, tag, engine or model" value="{}" autocomplete="off"><details{}><summary>Filter</summary><div class="kinds" data-keep>{}{}{}{}<button class="button">Apply</button></div></details>{}</form></search>"#,
         asked.q,
         open,
         kinds,

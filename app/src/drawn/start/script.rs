@@ -19,7 +19,7 @@ const ago = then => {
 const ages = within => within.querySelectorAll("time").forEach(it => {
   const then = Date.parse(it.dateTime);
   it.textContent = ago(then);
-  it.title = new Date(then).toLocaleString();
+  it.title = new Date(then).toLocaleString() + ", " + it.dateTime.slice(0, 16).replace("T", " ") + " UTC";
 });
 
 let chosen = [];

@@ -12,13 +12,15 @@ use crate::pages::study::cache_word;
 use crate::studio::{CompareView, PairComparison, PointView};
 use crate::ui::badge::{CLEAN, SUSPECT, VOID};
 use crate::ui::format;
-use crate::ui::html::{Html, badge, html};
+use crate::ui::html::{Html, badge, html, term};
 use crate::words;
 
 /// The section.
 pub fn section(page: &ComparePage, compared: &CompareView) -> Html {
     html!(
-        r#"<section class="stack" aria-labelledby="ceilings-heading"><h2 id="ceilings-heading">At equal SLO: goodput ceilings</h2>{}<div class="scroll-x" tabindex="0">{}</div>{}</section>"#,
+        r#"<section class="stack" aria-labelledby="ceilings-heading"><h2 id="ceilings-heading">At equal {}: goodput {}</h2>{}<div class="scroll-x" tabindex="0">{}</div>{}</section>"#,
+        term("SLO", "slo"),
+        term("ceilings", "ceiling"),
         form(page, compared),
         table(page, compared),
         caches(compared)
@@ -61,10 +63,14 @@ fn table(page: &ComparePage, compared: &CompareView) -> Html {
         .map(|index| row(page, compared, index, axis))
         .collect();
     html!(
-        r#"<table class="ceiling-table"><caption class="sr-only">Goodput ceilings</caption><thead><tr><th scope="col">configuration</th><th scope="col" class="num">by attainment ({})</th><th scope="col" class="bar-column"><span class="sr-only">interval</span>{}</th><th scope="col" class="num">against the baseline</th><th scope="col" class="num">by percentile ({})</th><th scope="col">client</th><th scope="col">cache</th></tr></thead><tbody>{}</tbody></table>"#,
+        r#"<table class="ceiling-table"><caption class="sr-only">Goodput ceilings</caption><thead><tr><th scope="col">configuration</th><th scope="col" class="num">by {} ({})</th><th scope="col" class="bar-column"><span class="sr-only">interval</span>{}</th><th scope="col" class="num">against the baseline</th><th scope="col" class="num">by {} ({})</th><th scope="col">{}</th><th scope="col">{}</th></tr></thead><tbody>{}</tbody></table>"#,
+        term("attainment", "attainment"),
         unit,
         axis.map(scale),
+        term("percentile", "percentile-verdict"),
         unit,
+        term("client", "certificate"),
+        term("cache", "cold"),
         rows
     )
 }

@@ -122,7 +122,7 @@ fn another(page: &ComparePage) -> Html {
     let kept: Html = kept.collect();
     let open = page.found.is_some();
     html!(
-        r#"<details class="as-text"{}><summary>Add another configuration</summary><form method="get" action="/compare" class="row end">{}<div class="field"><label for="find">Study, engine, model or tag</label><input id="find" name="find" type="search" value="{}"></div><button type="submit" class="button">Search</button></form>{}</details>"#,
+        r#"<details class="as-text"{}><summary>Add another configuration</summary><form method="get" action="/compare" class="row end" data-keep>{}<div class="field"><label for="find">Study, engine, model or tag</label><input id="find" name="find" type="search" value="{}"></div><button type="submit" class="button">Search</button></form>{}</details>"#,
         open.then(|| Html::literal(" open")),
         kept,
         page.state.find,

@@ -15,7 +15,7 @@ pub fn at_equal_rate(compared: &CompareView) -> Html {
     let pairs = compared.pairs.iter();
     let tables: Html = pairs.map(|pair| table_of(compared, pair)).collect();
     html!(
-        r#"<section class="stack" aria-labelledby="equal-rate-heading"><h2 id="equal-rate-heading">At equal rate</h2><p class="muted small">Candidate over baseline − 1 with the interval that its verdict goes by. For latencies less is better; attainment in percentage points. Hover for what was paired, or for why a difference is not yet judged.</p><div class="stack">{}</div></section>"#,
+        r#"<section class="stack" aria-labelledby="equal-rate-heading"><h2 id="equal-rate-heading">At equal rate</h2><p class="muted small">Candidate over baseline − 1 with the interval that its verdict goes by. For latencies less is better; attainment in percentage points. Point at a difference, go to it with Tab and the arrow keys, or touch it for what was paired, or for why it is not yet judged.</p><div class="stack">{}</div></section>"#,
         tables
     )
 }
@@ -37,13 +37,16 @@ fn table_of(compared: &CompareView, pair: &PairComparison) -> Html {
     let metrics = metrics(&pair.latencies);
     let mut names = vec![
         format!("#rate ({})", unit(compared)),
-        "#attainment".to_owned(),
+        "#?attainment@attainment".to_owned(),
     ];
-    names.extend(
-        metrics
-            .iter()
-            .map(|(metric, percentile)| format!("#{} p{percentile}", words::metric_name(*metric))),
-    );
+    let mut before = None;
+    names.extend(metrics.iter().map(|(metric, percentile)| {
+        let name = words::metric_name(*metric);
+        match before.replace(*metric) == Some(*metric) {
+            true => format!("#{name} p{percentile}"),
+            false => format!("#{} p{percentile}", words::terms::metric_term(*metric)),
+        }
+    }));
     let rows = levels(pair)
         .into_iter()
         .map(|level| row(level, pair, &metrics))

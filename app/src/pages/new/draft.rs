@@ -10,12 +10,13 @@ mod workload; // a workload as the form shows it
 
 pub use endpoint::{EndpointDraft, named};
 pub use shown::HARDWARE;
-use shown::{hardware, rates};
+use shown::{hardware, rates, same};
 pub use workload::{LengthsDraft, WorkloadDraft};
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use measure::knobs::AUTHOR;
 use measure::study::{Api, ConfigurationSpec, EngineSpec, OnFailure, PointLength, StudySpec, Turn};
 use measure::workload::DataKind;
 
@@ -60,6 +61,8 @@ pub struct Draft {
     pub on_failure: String,
     /// `on` where configurations may differ in several knobs.
     pub factorial: String,
+    /// Who measures it; empty where nobody says.
+    pub author: String,
     /// The SLO's text.
     pub slo: String,
     /// The configurations, baseline first.
@@ -146,6 +149,7 @@ impl From<&StudySpec> for Draft {
                 OnFailure::Continue => "continue".into(),
             },
             factorial: if *factorial { "on" } else { "" }.into(),
+            author: same(configurations.iter(), AUTHOR),
             slo: slo.to_string(),
             configurations: Vec::new(),
         };
@@ -202,7 +206,11 @@ impl ConfigurationDraft {
         }
         let same = study.endpoint_of(&draft).hardware.clone();
         let rest = declared.iter();
-        let rest = rest.filter(|(fact, value)| *fact != HARDWARE || **value != same);
+        let rest = rest.filter(|(fact, value)| match fact.as_str() {
+            HARDWARE => **value != same,
+            AUTHOR => **value != study.author,
+            _ => true,
+        });
         draft.facts = lines(rest);
         let knobs = knobs.iter().map(|(knob, value)| (knob, value.to_string()));
         match study.engine_of(&draft).map(str::to_owned) {
@@ -292,6 +300,7 @@ impl Draft {
             tokenizer,
             on_failure,
             factorial,
+            author,
             slo,
             configurations,
         } = self;
@@ -313,6 +322,7 @@ impl Draft {
             ("on_failure", on_failure),
             ("factorial", factorial),
             ("tokenizer", tokenizer),
+            ("author", author),
             ("slo", slo),
         ];
         for (place, text) in texts {

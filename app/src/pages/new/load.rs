@@ -13,6 +13,7 @@ use super::sentence::{levels_words, rate_unit, requests_words};
 use crate::ui::bind::bind;
 use crate::ui::field::TextField;
 use crate::ui::segmented::Segmented;
+use crate::words::terms::loops;
 
 /// Rates to begin with.
 const PRESETS: [(&str, &str); 5] = [
@@ -42,6 +43,7 @@ pub fn LoadSection(
     view! {
         <Section form id="load" title="Load" value=derived(value)>
             <Rates form />
+            <p class="hint-line" inner_html=loops().into_string()></p>
             <div class="row">
                 <span class="muted">"Arrivals"</span>
                 <Segmented

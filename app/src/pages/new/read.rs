@@ -2,6 +2,7 @@
 //!
 //! This reads; whether the values make sense together is for [`StudySpec::check`], which the server runs as well.
 
+mod facts; // what a person knows
 mod workload; // the workload part
 
 use std::collections::BTreeMap;
@@ -13,14 +14,12 @@ use measure::knobs::Knobs;
 use measure::slo::Slo;
 use measure::study::{
     Adaptive, Api, ConfigurationSpec, Endpoint, EngineSpec, FieldError, OnFailure, PointLength,
-    StudySpec, Turn, declared_problem,
+    StudySpec, Turn,
 };
 use measure::units::{Level, OutOfRange, Seed};
 use measure::workload::{Lengths, ShareGptFilter, Trace, TraceFormat, Workload};
 
-use super::draft::{
-    ConfigurationDraft, Draft, EndpointDraft, HARDWARE, LengthsDraft, WorkloadDraft, named,
-};
+use super::draft::{ConfigurationDraft, Draft, EndpointDraft, LengthsDraft, WorkloadDraft, named};
 
 impl TryFrom<&Draft> for StudySpec {
     type Error = Vec<FieldError>;
@@ -345,28 +344,6 @@ impl Reader {
         let typed = engine.into_iter().flat_map(|engine| draft.typed(engine));
         knobs.extend(typed.map(|(knob, text)| (knob.to_owned(), text.into())));
         Some(knobs)
-    }
-
-    /// What a person knows of the configuration's engine.
-    fn facts(
-        &mut self,
-        field: &str,
-        draft: &ConfigurationDraft,
-        study: &Draft,
-    ) -> Option<BTreeMap<String, String>> {
-        let mut facts = self.pairs(field, &draft.facts, '=', "name=value")?;
-        let hardware = named(&study.endpoint_of(draft).hardware);
-        if let Some(hardware) = hardware.filter(|_| !study.is_simulated()) {
-            let other = field.strip_suffix("declared").map(|it| format!("{it}turn"));
-            let owner = other.filter(|_| draft.way == "other_endpoint");
-            let place = format!("{}.{HARDWARE}", owner.as_deref().unwrap_or("engine"));
-            match declared_problem(HARDWARE, &hardware) {
-                Some(_) if self.errors.iter().any(|it| it.field == place) => return None,
-                Some(problem) => return self.refuse(&place, problem),
-                None => drop(facts.entry(HARDWARE.to_owned()).or_insert(hardware)),
-            }
-        }
-        Some(facts)
     }
 
     fn turn(&mut self, field: &str, draft: &ConfigurationDraft, study: &Draft) -> Option<Turn> {

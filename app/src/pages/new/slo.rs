@@ -15,6 +15,7 @@ use crate::ui::bind::{Bind, bind};
 use crate::ui::dialog::Dialog;
 use crate::ui::field::{Field, TextField, described_by};
 use crate::ui::toast::toasts;
+use crate::words::terms::judged;
 
 /// SLOs to begin with.
 const EXAMPLES: [(&str, &str); 4] = [
@@ -60,6 +61,7 @@ pub fn SloSection(
     view! {
         <Section form id="slo" title="SLO" value=derived(move || meaning.get().unwrap_or_else(|_| text.get.get()))>
             <SloText text meaning />
+            <p class="hint-line" inner_html=judged().into_string()></p>
             <div class="row">
                 <span class="muted">"Examples"</span>
                 {examples.into_iter().map(chip).collect_view()}

@@ -42,6 +42,7 @@ const NAMES: [(&str, &str); 22] = [
     ("drain_ms", "Drain"),
     ("ramp_in_ms", "Ramp-in"),
     ("tokenizer", "Tokenizer"),
+    ("author", "Author"),
     ("slo", "SLO"),
 ];
 

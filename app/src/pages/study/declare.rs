@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::ui::erased::Erase;
 use crate::ui::reactive::memo;
 use leptos::prelude::*;
-use measure::knobs::Source;
+use measure::knobs::{AUTHOR, Source};
 use wasm_bindgen::JsCast;
 
 use super::Page;
 use super::controls::{act, id};
 use crate::api::edit_study;
 use crate::live::is_live;
-use crate::studio::{StudyEdit, StudyView};
+use crate::studio::{ConfigurationView, StudyEdit, StudyView};
 use crate::ui::html::{Html, html};
 use crate::ui::toast::toasts;
 
@@ -42,7 +42,7 @@ pub fn Declare(page: Page) -> impl IntoView {
             edit_study(id(page), edit),
         );
     };
-    view! { <form class="declare" aria-label="What the engine does not tell" hidden=hidden on:submit=submit inner_html=move || fields.get()></form> }
+    view! { <form class="declare" data-keep="" aria-label="What the engine does not tell" hidden=hidden on:submit=submit inner_html=move || fields.get()></form> }
     .erased()
 }
 
@@ -63,6 +63,11 @@ fn unknown(study: &StudyView) -> Vec<String> {
         .collect();
     names.sort();
     names.dedup();
+    // Who measured it is no fact of an engine, so nobody is asked for it.
+    let told = |it: &ConfigurationView| it.facts.contains_key(AUTHOR);
+    if !study.configurations.iter().any(told) {
+        names.insert(0, AUTHOR.to_owned());
+    }
     names
 }
 
@@ -117,7 +122,11 @@ mod tests {
             }
         }
         let names = unknown(&study);
-        assert_eq!(names, ["driver", "hardware"]);
+        assert_eq!(names, ["author", "driver", "hardware"]);
+        for one in &mut study.configurations {
+            one.facts.insert(AUTHOR.into(), fact(Source::Declared));
+        }
+        assert_eq!(unknown(&study), ["driver", "hardware"]);
         let html = fields(&names).into_string();
         assert!(
             html.contains(r#"<label for="declare-driver">Driver</label>"#),

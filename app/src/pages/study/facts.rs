@@ -14,7 +14,7 @@ use super::Page;
 use crate::studio::{ConfigurationView, StudyView};
 use crate::ui::badge::{CLEAN, CONTAMINATED, SUSPECT, Tone, VOID, Word};
 use crate::ui::format;
-use crate::ui::html::{Html, badge, heads, html, table, terms};
+use crate::ui::html::{Html, badge, heads, html, table, term, terms};
 use crate::words;
 
 /// Was the client innocent, was the cache cold?
@@ -24,15 +24,20 @@ pub fn Doubts(page: Page) -> impl IntoView {
     let caches = memo(move || page.known.with(|study| cache_words(study).into_string()));
     view! {
         <section class="card panel" aria-labelledby="client-heading">
-            <h2 id="client-heading">"Was the client innocent?"</h2>
+            <h2 id="client-heading" inner_html=asks("Was the client", "innocent", "certificate")></h2>
             <div class="stack tight" inner_html=move || client.get()></div>
         </section>
         <section class="card panel" aria-labelledby="cache-heading">
-            <h2 id="cache-heading">"Was the cache cold?"</h2>
+            <h2 id="cache-heading" inner_html=asks("Was the cache", "cold", "cold")></h2>
             <ul class="stack tight" inner_html=move || caches.get()></ul>
         </section>
     }
     .erased()
+}
+
+/// A question about a word of the glossary.
+fn asks(begin: &str, word: &str, anchor: &str) -> String {
+    html!("{} {}?", begin, term(word, anchor)).into_string()
 }
 
 fn client_words(study: &StudyView) -> Html {
@@ -294,13 +299,13 @@ fn arrival(arrival: Arrival) -> String {
         }
         Arrival::LinearRamp { from } => {
             format!(
-                "Poisson, the rate going evenly from {} to the level's; each point stands at its mean rate",
+                "Poisson, the rate going evenly from {} to the level's; each point stands at its arrivals over its time",
                 number(from)
             )
         }
         Arrival::ExponentialRamp { from } => {
             format!(
-                "Poisson, the rate going by a steady factor from {} to the level's; each point stands at its mean rate",
+                "Poisson, the rate going by a steady factor from {} to the level's; each point stands at its arrivals over its time",
                 number(from)
             )
         }

@@ -11,6 +11,7 @@ use crate::chart::{Axes, Chart, Over, Rules, Series, Upward, chart, over};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
 use crate::ui::chart::{ChartView, Drag};
+use crate::ui::html::term;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
 use crate::words;
 
@@ -125,11 +126,11 @@ pub fn Charts(page: Page) -> impl IntoView {
             </section>
             <div class="small-charts">
                 <section class="card chart small-chart" aria-labelledby="attainment-heading">
-                    <h2 id="attainment-heading">"Attainment"</h2>
+                    <h2 id="attainment-heading" inner_html=term("Attainment", "attainment").into_string()></h2>
                     <ChartView chart=attainment />
                 </section>
                 <section class="card chart small-chart" aria-labelledby="goodput-heading">
-                    <h2 id="goodput-heading">"Goodput"</h2>
+                    <h2 id="goodput-heading" inner_html=term("Goodput", "goodput").into_string()></h2>
                     <ChartView chart=goodput />
                 </section>
             </div>

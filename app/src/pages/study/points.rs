@@ -39,7 +39,7 @@ pub fn Points(page: Page) -> impl IntoView {
                 </table>
             </div>
             <p class="small muted">
-                "Hover a number for its 95 % interval and the requests behind it. Failed requests stand as infinity in every percentile."
+                "Point at a number, go to it with Tab and the arrow keys, or touch it for its 95 % interval and the requests behind it. Failed requests stand as infinity in every percentile."
             </p>
         </section>
     }
@@ -99,12 +99,23 @@ fn row(study: &StudyView, point: &PointView, owner: bool) -> Html {
 
 fn head(unit: &str, owner: bool) -> Html {
     let rate = format!("#rate ({unit})");
-    let names = ["configuration", &rate, "#offered /s", "#req/s", "#tok/s"];
-    let latencies = ["TTFT", "TPOT", "E2E"].iter().flat_map(|metric| {
-        ["p50", "p95", "p99"].map(|percentile| format!("#{metric} {percentile}"))
+    let names = [
+        "?configuration@configuration",
+        &rate,
+        "#?offered@offered-rate /s",
+        "#req/s",
+        "#tok/s",
+    ];
+    let metrics = [("TTFT", "ttft"), ("TPOT", "tpot"), ("E2E", "e2e")];
+    let latencies = metrics.iter().flat_map(|(metric, anchor)| {
+        [
+            format!("#?{metric}@{anchor} p50"),
+            format!("#{metric} p95"),
+            format!("#{metric} p99"),
+        ]
     });
     let latencies: Vec<String> = latencies.collect();
-    let rest = ["#good", "#failed", "client"];
+    let rest = ["#?good@good-request", "#failed", "?client@certificate"];
     let raw = owner.then_some("raw");
     heads(
         names

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::Page;
 use crate::scores::{FetchError, Scores, fetch, finished};
 use crate::studio::StudyView;
+use crate::ui::html::term;
 use crate::words;
 
 /// Where a page gets scores from.
@@ -165,7 +166,7 @@ pub fn Promise(page: Page) -> impl IntoView {
     let fixed = page.known.with_untracked(|study| study.aggregates_only);
     view! {
         <section class="card panel" aria-labelledby="slo-heading">
-            <h2 id="slo-heading">"SLO"</h2>
+            <h2 id="slo-heading" inner_html=term("SLO", "slo").into_string()></h2>
             <fieldset class="bare" disabled=fixed>
             {shared(move || metrics.get().into_iter().map(|metric| view! { <BoundInput page metric problem /> }).collect_view().erased())}
             <Attainment page problem />

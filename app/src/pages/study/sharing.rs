@@ -104,7 +104,7 @@ fn form() -> Html {
         )
     });
     html!(
-        r#"<form id="make" class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30" selected>30 days</option><option value="365">a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
+        r#"<form id="make" data-keep class="card panel stack"><fieldset class="stack tight"><legend>What the link shows</legend>{}</fieldset><div class="row end"><div class="field"><label for="days">It works for</label><select id="days"><option value="1">a day</option><option value="7">a week</option><option value="30" selected>30 days</option><option value="365">a year</option></select></div><button type="submit" class="button primary">Make a link</button></div><p class="problem" role="alert" id="share-problem" hidden></p><noscript><p class="small muted">Making a link here needs script. Programs make one with POST /api/v1/studies/ID/shares.</p></noscript></form>"#,
         scopes.into_iter().collect::<Html>()
     )
 }
@@ -153,10 +153,10 @@ fn links(page: &SharingPage) -> Html {
 fn link(row: &ShareRow, now_ms: i64) -> Html {
     let expired = row.expires_ms.is_some_and(|at| at <= now_ms);
     let state = match row.expires_ms {
-        _ if row.revoked => "revoked".to_owned(),
-        Some(at) if expired => format!("expired {}", day(at)),
-        Some(at) => format!("works until {}", day(at)),
-        None => "works".to_owned(),
+        _ if row.revoked => html!("revoked"),
+        Some(at) if expired => html!("expired {}", on(at)),
+        Some(at) => html!("works until {}", on(at)),
+        None => html!("works"),
     };
     let revoke = (!row.revoked && !expired).then(|| {
         html!(
@@ -172,6 +172,15 @@ fn link(row: &ShareRow, now_ms: i64) -> Html {
         about(row.scope).0,
         state,
         revoke
+    )
+}
+
+/// A day.
+fn on(unix_ms: i64) -> Html {
+    html!(
+        r#"<time datetime="{}">{}</time>"#,
+        iso(unix_ms),
+        day(unix_ms)
     )
 }
 
@@ -284,7 +293,7 @@ mod tests {
     fn each_link_says_what_it_shows_and_until_when() {
         let html = page_with(vec![row(false, 9 * DAY_MS)]);
         assert!(
-            html.contains("Figures only") && html.contains("works until 1970-01-10"),
+            html.contains("Figures only") && html.contains(">1970-01-10</time>"),
             "{html}"
         );
         assert_eq!(html.matches("data-revoke=\"").count(), 1);

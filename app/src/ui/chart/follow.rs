@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
 use crate::plotly;
+use crate::ui::reactive::effect;
 
 /// Counts up whenever the colours may have changed: by the system, or by the page's own switch.
 pub(super) fn follow_theme(theme: RwSignal<u32>) {
@@ -69,4 +70,15 @@ impl Drop for Observed {
     fn drop(&mut self) {
         self.observer.disconnect();
     }
+}
+
+/// Counts up when the page is about to be printed.
+pub(super) fn printed() -> RwSignal<u32> {
+    let printed = RwSignal::new(0);
+    effect(move || {
+        let about =
+            window_event_listener_untyped("beforeprint", move |_| printed.update(|it| *it += 1));
+        on_cleanup(move || about.remove());
+    });
+    printed
 }

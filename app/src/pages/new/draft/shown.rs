@@ -17,7 +17,12 @@ pub(super) fn hardware(configurations: &[ConfigurationSpec]) -> String {
     let own = configurations
         .iter()
         .filter(|it| matches!(it.turn, Turn::AsIs | Turn::Pause { .. }));
-    let told: Vec<_> = own.map(|it| it.declared.get(HARDWARE)).collect();
+    same(own, HARDWARE)
+}
+
+/// What all of them declare alike; empty where they do not.
+pub(super) fn same<'a>(all: impl Iterator<Item = &'a ConfigurationSpec>, fact: &str) -> String {
+    let told: Vec<_> = all.map(|it| it.declared.get(fact)).collect();
     match told.as_slice() {
         [Some(first), rest @ ..] if rest.iter().all(|it| *it == Some(*first)) => (*first).clone(),
         _ => String::new(),

@@ -232,6 +232,23 @@ fn hardware_is_declared_of_every_configuration_on_its_engine() {
 }
 
 #[test]
+fn an_author_is_declared_of_every_configuration() {
+    let mut draft = Draft::from(&simulated());
+    draft.author = " Ada ".into();
+    let spec = draft.read().expect("spec");
+    let authors = spec
+        .configurations
+        .iter()
+        .map(|it| it.declared.get("author"));
+    assert!(authors.flatten().all(|it| it == "Ada"), "{spec:?}");
+    assert!(spec.configurations.iter().all(|it| it.declared.len() == 1));
+    survives(&spec);
+    assert!(spec.check().is_empty(), "{:?}", spec.check());
+    assert_eq!(Draft::from(&spec).author, "Ada");
+    refuses(|draft| draft.author = "a\u{7}".into(), "author", "one line");
+}
+
+#[test]
 fn knobs_reach_the_engine_they_were_typed_for() {
     let mut draft = Draft::from(&simulated());
     draft.configurations.truncate(1);
