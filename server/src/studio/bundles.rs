@@ -84,6 +84,7 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         created_ms: study.created_ms,
         last_event: 0,
         stop_requested: false,
+        pause_requested: false,
         dataset_sha256: None,
         tokenizer_sha256: None,
         counted: None,

@@ -15,7 +15,7 @@ use crate::api::{
     Answer, delete_study, edit_study, get_study, proceed_study, resume_study, stop_study,
 };
 use crate::live::is_live;
-use crate::studio::{PointState, StudyEdit, StudyState, StudyView};
+use crate::studio::{StudyEdit, StudyState, StudyView};
 use crate::ui::badge::Tone;
 use crate::ui::dialog::Dialog;
 use crate::ui::empty::Notice;
@@ -114,7 +114,7 @@ fn remaining(study: &StudyView) -> usize {
     study
         .points
         .iter()
-        .filter(|point| point.state != PointState::Finished)
+        .filter(|point| !point.state.is_over())
         .count()
 }
 
@@ -183,7 +183,7 @@ fn instruction(study: &StudyView) -> Option<String> {
     let next = study
         .points
         .iter()
-        .find(|point| point.state != PointState::Finished)?;
+        .find(|point| !point.state.is_over())?;
     let spec = &study.configurations.get(next.configuration as usize)?.spec;
     match &spec.turn {
         Turn::Pause { instruction } => Some(format!(
