@@ -381,7 +381,10 @@ mod tests {
             at(&mut camera, second * 1000);
         }
         let now = at(&mut camera, 20_000);
-        assert_eq!((now.sent_per_s, now.completed_per_s), (Some(4.0), Some(4.0)));
+        assert_eq!(
+            (now.sent_per_s, now.completed_per_s),
+            (Some(4.0), Some(4.0))
+        );
     }
 
     #[test]

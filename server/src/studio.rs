@@ -34,9 +34,9 @@ use std::sync::Arc;
 use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit,
-    StudyFilter, StudyRow, StudyState, StudyView,
+    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, LiveEvent,
+    NamedSlo, ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio,
+    StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;

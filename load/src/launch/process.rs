@@ -108,10 +108,7 @@ pub struct Said(Arc<Mutex<Log>>);
 impl Said {
     /// The last of it so far.
     pub fn text(&self) -> String {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .text()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 }
 

@@ -129,11 +129,7 @@ impl Store {
     }
 
     /// Says that the worker still measures. `None`: the lease is lost, the measurement must end. Else what a person asked for.
-    pub async fn heartbeat(
-        &self,
-        study: Uuid,
-        worker: Uuid,
-    ) -> Result<Option<Wishes>, StoreError> {
+    pub async fn heartbeat(&self, study: Uuid, worker: Uuid) -> Result<Option<Wishes>, StoreError> {
         const BEAT: &str = "UPDATE leases SET heartbeat_ms = $3 WHERE study = $1 AND worker = $2";
         const WISHES: &str = "SELECT stop_requested, skip_point FROM studies WHERE id = $1";
         Ok(writing!(self, |tx| {

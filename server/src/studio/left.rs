@@ -205,7 +205,13 @@ mod tests {
     #[test]
     fn what_lies_between_points_counts_and_a_pause_does_not() {
         let open = point(PointState::Planned, None, None);
-        let points = [done(0, 10), done(12, 22), done(24, 34), done(900, 910), open];
+        let points = [
+            done(0, 10),
+            done(12, 22),
+            done(24, 34),
+            done(900, 910),
+            open,
+        ];
         check(&points, 12_000.0);
     }
 

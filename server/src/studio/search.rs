@@ -32,7 +32,9 @@ pub fn seconds(point: &StoredPoint) -> f64 {
 
 /// How long a point is under load already.
 fn so_far(point: &StoredPoint) -> f64 {
-    let started = point.started_ms.filter(|_| point.state == PointState::Running);
+    let started = point
+        .started_ms
+        .filter(|_| point.state == PointState::Running);
     started.map_or(0.0, |it| now_ms().abs_diff(it) as f64 / 1000.0)
 }
 
@@ -91,7 +93,13 @@ pub fn budget_left(spec: &StudySpec, search: &Search, points: &[StoredPoint]) ->
         let points: Vec<&StoredPoint> = points.iter().filter(of).collect();
         match why_ended(spec, &points) {
             Some(_) => 0.0,
-            None => search.seconds - points.iter().map(|it| seconds(it) + so_far(it)).sum::<f64>(),
+            None => {
+                search.seconds
+                    - points
+                        .iter()
+                        .map(|it| seconds(it) + so_far(it))
+                        .sum::<f64>()
+            }
         }
     });
     (left.map(|seconds| seconds.max(0.0)).sum::<f64>() * 1000.0) as u64

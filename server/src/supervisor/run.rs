@@ -164,9 +164,8 @@ impl Run<'_> {
 
     fn next_point(&self) -> Option<usize> {
         let points = &self.model.points;
-        let is_open = |index: usize| {
-            !points[index].state.is_over() && !self.failed.contains(&index)
-        };
+        let is_open =
+            |index: usize| !points[index].state.is_over() && !self.failed.contains(&index);
         let study = &self.model.study;
         let pace = order::pace(&study.spec, self.starts_quickly());
         let forward = order::first_counts(&study.spec, study.counted.map(|it| it.source));

@@ -71,10 +71,17 @@ impl Run<'_> {
         let started_ms = run.started_unix_ms;
         let worked = tokio::task::spawn_blocking(move || Left::of(&run, planned, around)).await;
         let left = worked
-            .map_err(|_| Halt::Failed("What the skipped point recorded could not be worked out; the log says why.".into()))?
+            .map_err(|_| {
+                Halt::Failed(
+                    "What the skipped point recorded could not be worked out; the log says why."
+                        .into(),
+                )
+            })?
             .map_err(|cause| {
                 let why = sentence(&cause);
-                Halt::Failed(format!("The skipped point's records cannot be written: {why}."))
+                Halt::Failed(format!(
+                    "The skipped point's records cannot be written: {why}."
+                ))
             })?;
         let before = self.model.points[index].clone();
         let point = &mut self.model.points[index];
