@@ -244,7 +244,11 @@ async fn whoever_comes_late_sees_what_all_others_see() {
                         ..
                     }
                 );
-                numbered.extend(number.map(|it| (it, event)));
+                let point = match event {
+                    LiveEvent::Point { point, .. } => Some((point.id, point.state)),
+                    _ => None,
+                };
+                numbered.extend(number.map(|it| (it, point)));
                 if ends {
                     break;
                 }
