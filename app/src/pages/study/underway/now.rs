@@ -117,7 +117,7 @@ fn figures(study: &StudyView, underway: Option<&(uuid::Uuid, Progress)>) -> Stri
             format!("{} of {}", it.completed + it.failed, it.scheduled),
         ),
         ("failed", it.failed.to_string()),
-        ("events", format!("{} /s", format::number(it.events_per_s))),
+        ("events/s", format::number(it.events_per_s)),
     ];
     if let Some(p95) = it.ttft_p95_ns {
         let p95 = measure::units::Nanos(p95);
