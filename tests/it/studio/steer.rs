@@ -10,6 +10,7 @@ use measure::study::{Adaptive, PointLength, StudySpec};
 use measure::units::Rate;
 use server::studio::LocalStudio;
 use tests::databases::{Place, on_each_database, on_sqlite};
+use tests::edge::OnEdge;
 use tests::samples::small_study;
 use uuid::Uuid;
 
@@ -284,4 +285,53 @@ async fn another_server_on_the_database_can_skip() {
         Ok(())
     })
     .await;
+}
+
+/// Over the interface: the calls, what a shared link and a file show of it, and why there is no log.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_steer_it_too_and_nobody_else_sees_a_skipped_points_requests() -> anyhow::Result<()>
+{
+    let (here, there) = (OnEdge::open().await?, OnEdge::open().await?);
+    let (id, point) = under_load(&here.studio, long_then_short()).await?;
+    let nothing = serde_json::Value::Null;
+    let post = async |path: String| here.json("POST", &path, &nothing).await.status;
+    let study = format!("/api/v1/studies/{id}");
+    assert_eq!(post(format!("{study}/pause")).await, 202);
+    assert_eq!(here.get(&study).await.json()["hold"], "asked");
+    let log = here.get(&format!("{study}/log")).await;
+    assert!(log.status == 404 && log.text().contains("simulated engine"));
+    assert_eq!(post(format!("/api/v1/points/{point}/skip")).await, 202);
+    until_state(&here.studio, id, StudyState::Waiting).await?;
+    assert_eq!(here.get(&study).await.json()["hold"], "paused");
+    let again = post(format!("/api/v1/points/{point}/skip")).await;
+    let nobody = post(format!("/api/v1/points/{}/skip", Uuid::nil())).await;
+    assert_eq!((again, nobody), (202, 404));
+    assert_eq!(post(format!("{study}/proceed")).await, 202);
+    until_state(&here.studio, id, StudyState::Finished).await?;
+    assert_eq!(post(format!("{study}/pause")).await, 409);
+    let page = here.get(&format!("/studies/{id}/points/{point}")).await;
+    assert!(
+        page.text().contains("Skipped by a person when"),
+        "{}",
+        page.text()
+    );
+    let bundle = here.get(&format!("{study}/bundle?everything=true")).await;
+    assert_eq!(bundle.status, 200, "{}", bundle.text());
+    let open = "/api/v1/bundles?file=small.goodput";
+    let opened = there.send("POST", open, &[], bundle.body).await;
+    assert_eq!(opened.status, 201, "{}", opened.text());
+    let shown = there.get(&study).await.json();
+    assert_eq!(shown["points"].as_array().map(Vec::len), Some(1));
+    let origin = shown["imported"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        origin.contains("one point was skipped by a person"),
+        "{origin}"
+    );
+    let share = here
+        .json("POST", &format!("{study}/shares"), &serde_json::json!({}))
+        .await;
+    let link = share.json()["path"].as_str().unwrap_or_default().to_owned();
+    let seen = here.get(&link).await.text();
+    assert!(seen.contains("1 point was skipped by a person"), "{seen}");
+    Ok(())
 }

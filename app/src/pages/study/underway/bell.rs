@@ -22,10 +22,8 @@ pub fn Bell(page: Page) -> impl IntoView {
         // What it was when the page came is no news.
         if before.is_some_and(|before| before != now) && wanted.get_untracked() {
             let told = now.as_deref().map(|title| {
-                let body = page
-                    .known
-                    .with_untracked(|it| words::answer(it).swap_remove(0));
-                notify(title, &body)
+                let answer = page.known.with_untracked(words::answer);
+                notify(title, answer.first().map_or("", String::as_str))
             });
             if let Some(Err(why)) = told {
                 answer.set(why.to_string());
