@@ -143,7 +143,9 @@ impl Studio for LocalStudio {
         // Whoever comes later sees what all others see.
         if view.state == StudyState::Running {
             view.underway = self.live.underway(id);
-            view.remaining_ms = self.supervisor.remaining_ms(id).or(view.remaining_ms);
+            if view.spec.adaptive.is_none() {
+                view.remaining_ms = self.supervisor.remaining_ms(id).or(view.remaining_ms);
+            }
         }
         if let Some((state, problem)) = self.supervisor.unstored_end(id) {
             (view.state, view.problem, view.remaining_ms) = (state, Some(problem), None);

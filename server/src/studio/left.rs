@@ -139,6 +139,12 @@ impl Told {
         self.said()
     }
 
+    /// An end that is sure: it is said as it is.
+    pub fn most(&mut self, most: f64, now_ms: i64) -> u64 {
+        (self.ms, self.at_ms, self.begun) = (most, now_ms, true);
+        self.said()
+    }
+
     /// What is said at a moment at which nobody estimates.
     pub fn at(&self, now_ms: i64) -> Option<u64> {
         let passed = now_ms.saturating_sub(self.at_ms).max(0) as f64;
@@ -278,5 +284,6 @@ mod tests {
         assert!((58_000..60_000).contains(&next), "{next}");
         assert_eq!(told.passing(70_000.0, 500), next, "it stands still");
         assert_eq!(told.at(1500), Some(next - 1000));
+        assert_eq!(told.most(80_000.0, 2000), 80_000, "at most is at most");
     }
 }

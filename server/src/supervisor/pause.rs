@@ -104,7 +104,10 @@ impl Run<'_> {
 
     /// The time left after something happened.
     pub(super) fn tell_left(&self) -> Option<u64> {
-        let estimate = self.estimate()?;
-        Some(self.control.told().news(estimate, now_ms()))
+        let (estimate, mut told) = (self.estimate()?, self.control.told());
+        Some(match self.model.study.spec.adaptive {
+            Some(_) => told.most(estimate, now_ms()),
+            None => told.news(estimate, now_ms()),
+        })
     }
 }
