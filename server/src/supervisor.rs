@@ -150,11 +150,10 @@ impl Supervisor {
 
     /// What an engine has said so far that runs here.
     pub(crate) fn said_by(&self, start: Uuid) -> Option<String> {
-        let said = self.controls().values().find_map(|it| {
+        self.controls().values().find_map(|it| {
             let said = it.said()?;
             (said.0 == start).then_some(said.1)
-        });
-        said
+        })
     }
 
     /// Why no study is begun, as long as none can be.
