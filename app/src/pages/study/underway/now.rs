@@ -157,7 +157,7 @@ mod tests {
         let (study, underway) = underway();
         let html = figures(&study, Some(&underway));
         for part in [
-            "<dt>sent</dt><dd>7.9 req/s</dd>",
+            "<dt>sent</dt><dd>7.90 req/s</dd>",
             "<dt>answered</dt><dd>…</dd>",
             "<dt>ended</dt><dd>120 of 500</dd>",
             "<dt>failed</dt><dd>2</dd>",
