@@ -102,6 +102,17 @@ async fn with_comparison(
     Ok(study)
 }
 
+/// What an engine said, or why that cannot be told.
+#[cfg(feature = "ssr")]
+async fn said(studio: Arc<dyn Studio>, study: Uuid) -> Answer<(bool, String)> {
+    let log = studio.engine_log(OWNER, study).await?;
+    use crate::studio::EngineLog as Log;
+    Ok(match log {
+        Log::Said(said) => (true, said),
+        Log::None(why) => (false, why.to_owned()),
+    })
+}
+
 /// What an adaptive sweep would take and how close it would come, worked out by the server, so that no browser needs to.
 #[cfg(feature = "ssr")]
 async fn foretold(spec: StudySpec) -> Answer<String> {
@@ -173,7 +184,16 @@ functions! {
     /// Puts a study back in the queue.
     "resume" fn resume_study(id: Uuid) -> () { |studio| studio.resume(OWNER, id) }
 
-    /// Goes on after the engine was restarted.
+    /// Ends the point under load.
+    "skip" fn skip_point(point: Uuid) -> () { |studio| studio.skip(OWNER, point) }
+
+    /// Holds a study after its present point.
+    "pause" fn pause_study(id: Uuid) -> () { |studio| studio.pause(OWNER, id) }
+
+    /// Whether the engine under measurement has a log, and what it says; else why it has none.
+    "engine_log" fn engine_log(id: Uuid) -> (bool, String) { |studio| said(studio, id) }
+
+    /// Goes on after the engine was restarted, or after a pause.
     "proceed" fn proceed_study(id: Uuid) -> () { |studio| studio.proceed(OWNER, id) }
 
     /// Renames, tags, notes.

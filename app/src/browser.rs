@@ -5,6 +5,7 @@
 
 #[cfg(any(target_arch = "wasm32", test))]
 mod json; // JSON in little code
+pub mod notify; // notifications
 
 mod stopped; // a page that can do nothing more
 

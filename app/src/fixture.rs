@@ -56,6 +56,8 @@ pub fn study() -> StudyView {
         configurations,
         points,
         remaining_ms: None,
+        hold: Default::default(),
+        underway: None,
         created_ms: 1_795_960_632_500,
         last_event: 7,
         imported: String::new(),

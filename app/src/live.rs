@@ -15,7 +15,7 @@ use web_sys::{EventSource, MessageEvent};
 
 use crate::api::get_study;
 use crate::browser::read_json;
-use crate::studio::{LiveEvent, PointView, Progress, StudyState, StudyView};
+use crate::studio::{Hold, LiveEvent, PointView, Progress, StudyState, StudyView};
 
 /// The point under load, as last heard.
 pub type Underway = Option<(Uuid, Progress)>;
@@ -28,10 +28,12 @@ pub fn apply(view: &mut StudyView, event: LiveEvent) {
             state,
             problem,
             remaining_ms,
+            hold,
         } => {
             view.state = state;
             view.problem = problem;
             view.remaining_ms = remaining_ms;
+            view.hold = hold;
         }
         LiveEvent::Point {
             point,
@@ -135,6 +137,8 @@ fn read(json: &str) -> Option<LiveEvent> {
         state: StudyState,
         problem: Option<String>,
         remaining_ms: Option<u64>,
+        #[serde(default)]
+        hold: Hold,
     }
     #[derive(Deserialize)]
     struct Point {
@@ -161,11 +165,13 @@ fn read(json: &str) -> Option<LiveEvent> {
                 state,
                 problem,
                 remaining_ms,
+                hold,
             } = read_json(json).ok()?;
             Some(LiveEvent::State {
                 state,
                 problem,
                 remaining_ms,
+                hold,
             })
         }
         "point" => {
@@ -297,11 +303,13 @@ mod tests {
             state: StudyState::Failed,
             problem: Some("gone".into()),
             remaining_ms: Some(5),
+            hold: Hold::Asked,
         };
         check(event, |study| {
             study.state = StudyState::Failed;
             study.problem = Some("gone".into());
             study.remaining_ms = Some(5);
+            study.hold = Hold::Asked;
         });
     }
 
@@ -365,6 +373,7 @@ mod tests {
                 state: StudyState::Running,
                 problem: Some("why".into()),
                 remaining_ms: None,
+                hold: Hold::Paused,
             },
             LiveEvent::Point {
                 point: Box::new(study.points[0].clone()),

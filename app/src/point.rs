@@ -36,7 +36,7 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
     let simulated = study.is_simulated().then(|| badge(SIMULATED));
     let insecure = study.is_insecure().then(|| badge(INSECURE));
     let toy = study.is_toy_model().then(|| badge(TOY_MODEL));
-    let raw = point.summary.is_some().then(|| {
+    let raw = point.state.is_over().then(|| {
         html!(
             r#"<a class="button" href="/api/v1/points/{}/records.parquet" download>Requests as Parquet</a>"#,
             point.id.to_string()
@@ -64,6 +64,9 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
 
 /// What happened, in one sentence.
 fn answer(point: &PointView) -> String {
+    if let (PointState::Skipped, Some(problem)) = (point.state, &point.problem) {
+        return problem.clone();
+    }
     let Some(summary) = &point.summary else {
         let planned = words::count(point.planned_requests as usize, "request");
         return format!("Not measured yet: {planned} planned.");
@@ -299,6 +302,19 @@ fn verdicts(judgement: &Judgement) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn a_skipped_point_says_how_far_it_was_and_gives_its_requests() {
+        let mut study = fixture::study();
+        let point = &mut study.points[0];
+        (point.state, point.summary) = (PointState::Skipped, None);
+        point.problem = Some("Skipped by a person when 1 of 2 requests had been sent.".into());
+        let html = page(&study, &study.points[0], "n").into_string();
+        for part in ["<p>Skipped by a person when 1 of 2", "records.parquet"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("id=\"requests\""));
+    }
 
     #[test]
     fn the_first_line_says_what_happened() {

@@ -44,7 +44,7 @@ pub enum StudyState {
     Queued,
     /// Runs.
     Running,
-    /// Waits for a person to restart the engine and press Continue.
+    /// Waits for a person to press Continue: to restart the engine first, or because a person paused it ([`Hold`]).
     Waiting,
     /// Every point finished.
     Finished,
@@ -54,6 +54,34 @@ pub enum StudyState {
     Interrupted,
     /// It could not go on; `StudyView::problem` says why.
     Failed,
+}
+
+/// Whether a person holds a study.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hold {
+    /// Nobody does.
+    #[default]
+    None,
+    /// It will pause after the point under load.
+    Asked,
+    /// It has paused: it waits for Continue, and keeps its engine.
+    Paused,
+}
+
+impl Hold {
+    /// As it follows from a study's state and from whether a pause was asked for.
+    pub fn of(state: StudyState, asked: bool) -> Self {
+        match state {
+            StudyState::Queued | StudyState::Running if asked => Self::Asked,
+            StudyState::Waiting if asked => Self::Paused,
+            _ => Self::None,
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 /// Where a point stands.
@@ -70,6 +98,15 @@ pub enum PointState {
     Failed,
     /// Begun and not finished; it is measured anew, whole, when the study resumes.
     Interrupted,
+    /// A person ended it under load; what it recorded is kept, it counts in no figure, and it is never measured again.
+    Skipped,
+}
+
+impl PointState {
+    /// Whether nothing more becomes of it, also when its study resumes.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Skipped)
+    }
 }
 
 /// A row of the start page.
@@ -210,7 +247,7 @@ pub struct PointView {
     pub judgement: Option<Judgement>,
     /// Milliseconds since 1970 of its start.
     pub started_ms: Option<i64>,
-    /// Why it failed, for people.
+    /// Why it failed, or how far it was when it was skipped; for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// What its prompts were made of, a sentence each: who counted their lengths, which rows were used, which part is counted.
@@ -257,8 +294,14 @@ pub struct StudyView {
     pub configurations: Vec<ConfigurationView>,
     /// Its points, in the order they run.
     pub points: Vec<PointView>,
-    /// Estimated milliseconds until it is done; `None` when it is not running or queued.
+    /// Estimated milliseconds until it is done, of a sweep that finds the ceiling at most; `None` when it is not running or queued.
     pub remaining_ms: Option<u64>,
+    /// Whether a person holds it.
+    #[serde(default, skip_serializing_if = "Hold::is_none")]
+    pub hold: Hold,
+    /// The point under load as it was seen last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underway: Option<(Uuid, Progress)>,
     /// Milliseconds since 1970.
     pub created_ms: i64,
     /// The sequence number of the last live event this view includes; events after it are still to come.
@@ -321,8 +364,21 @@ impl StudyView {
     }
 }
 
+/// Failures of one kind within the point under load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failing {
+    /// The kind: `rate_limited`.
+    pub kind: String,
+    /// How many there were.
+    pub count: u32,
+    /// What the first of them said; empty where it said nothing.
+    pub first: String,
+    /// When the latest ended, in milliseconds since the point's start.
+    pub latest_ms: u64,
+}
+
 /// A bounded picture of the point under load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Milliseconds since the point's start.
     pub elapsed_ms: u64,
@@ -344,6 +400,25 @@ pub struct Progress {
     pub ttft_p95_ns: Option<u64>,
     /// How many requests are behind them.
     pub ttft_count: u32,
+    /// Requests sent per second over the last ten seconds; `None` in the first half second.
+    #[serde(default)]
+    pub sent_per_s: Option<f64>,
+    /// Requests that succeeded per second; as above.
+    #[serde(default)]
+    pub completed_per_s: Option<f64>,
+    /// Failures by kind, the kind that failed last first.
+    #[serde(default)]
+    pub failures: Vec<Failing>,
+}
+
+/// What the engine under measurement said.
+#[cfg(feature = "ssr")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineLog {
+    /// The last of it.
+    Said(String),
+    /// There is no log, and why.
+    None(&'static str),
 }
 
 /// What browsers hear while a study runs. Numbered; a reconnecting browser gets what it missed.
@@ -358,6 +433,9 @@ pub enum LiveEvent {
         problem: Option<String>,
         /// Estimated milliseconds left.
         remaining_ms: Option<u64>,
+        /// Whether a person holds it.
+        #[serde(default, skip_serializing_if = "Hold::is_none")]
+        hold: Hold,
     },
     /// A point began or ended.
     Point {
@@ -827,7 +905,14 @@ pub trait Studio: Send + Sync {
     async fn stop(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
     /// Puts an interrupted, stopped or failed study back in the queue; touched points are measured whole.
     async fn resume(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
-    /// Goes on with a study that waits for its engine to be restarted.
+    /// Ends the point under load: what it recorded is kept, and the study goes on with the next. Once more for the same point changes nothing.
+    async fn skip(&self, actor: &Actor, point: Uuid) -> Result<(), StudioError>;
+    /// Holds a running study once its present point has ended, until [`Studio::proceed`].
+    async fn pause(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
+    /// What the engine under measurement has said so far.
+    #[cfg(feature = "ssr")]
+    async fn engine_log(&self, actor: &Actor, study: Uuid) -> Result<EngineLog, StudioError>;
+    /// Goes on with a study that waits for its engine to be restarted, or that was paused; one that would pause does not.
     async fn proceed(&self, actor: &Actor, id: Uuid) -> Result<(), StudioError>;
     /// Renames, tags, notes.
     async fn edit(&self, actor: &Actor, id: Uuid, edit: StudyEdit) -> Result<(), StudioError>;

@@ -111,7 +111,7 @@ impl Lane<'_> {
         }
         let Reading { stream, sent, .. } = reading;
         let record = stream.into_record(asked, sent, connect);
-        self.gauges.ended(sent_after, record.is_ok());
+        self.gauges.ended(sent_after, &record);
         record
     }
 }

@@ -22,8 +22,8 @@ use crate::probe::TrialError;
 pub use command::{Filling, Flag, Program, Template, TemplateError};
 pub use exit::Exit;
 pub use log::Log;
-pub use process::{Launch, Managed, Stopped};
-pub use ready::{AnsweredBy, free_port, start};
+pub use process::{Launch, Managed, Said, Stopped};
+pub use ready::{AnsweredBy, free_port, start, start_heard};
 pub use why::why;
 
 /// Why an engine is not there to be measured, in one sentence.

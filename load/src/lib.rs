@@ -50,7 +50,7 @@ pub use plan::{
     Rows,
 };
 pub use probe::{NoModels, Probe, ProbeError, TrialError, probe, quirks, reset_prefix_cache};
-pub use progress::{Observer, Progress};
+pub use progress::{Failing, Observer, Progress};
 pub use prompts::{Inspected, PointSpec, PromptError, inspect, kind_of, plan_point};
 pub use runner::{PointError, PointRun, due_within, run_point};
 pub use scrape::Begun;

@@ -1,14 +1,32 @@
 //! What a watcher sees of a point while it runs: atomics on the hot path, a bounded picture a few times a second.
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Instant;
 
 use measure::adaptive::Doom;
+use measure::request::{ErrorKind, Outcome, RequestRecord};
 use measure::units::Nanos;
 
+/// Failures of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The kind.
+    pub kind: ErrorKind,
+    /// How many there were.
+    pub count: u32,
+    /// What the first of them said; at most [`SAID`] characters.
+    pub first: String,
+    /// When the latest ended, in milliseconds since the point's start.
+    pub latest_ms: u64,
+}
+
+/// Most characters of a failure's words.
+const SAID: usize = 300;
+
 /// A picture of the point under load.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Milliseconds since the point's start.
     pub elapsed_ms: u64,
@@ -32,6 +50,12 @@ pub struct Progress {
     pub ttft_p95_ns: Option<u64>,
     /// How many requests are behind them.
     pub ttft_count: u32,
+    /// Requests sent per second over the last [`RATES`] seconds, or since the start where that is less; `None` in the first half second.
+    pub sent_per_s: Option<f64>,
+    /// Requests that succeeded per second; as above.
+    pub completed_per_s: Option<f64>,
+    /// Failures by kind, the kind that failed last first.
+    pub failures: Vec<Failing>,
 }
 
 /// Sees a point while it runs. Must not block; may drop what it is shown.
@@ -50,6 +74,41 @@ impl Observer for () {
 
 /// TTFTs kept for the live picture.
 const RECENT: usize = 2048;
+/// Seconds that rates of requests are of.
+const RATES: u64 = 10;
+/// No rate is told of less than this.
+const LEAST_S: f64 = 0.5;
+
+/// What failures of one kind leave behind while the point runs.
+#[derive(Default)]
+struct FailureGauge {
+    count: AtomicU32,
+    first: OnceLock<String>,
+    latest_ms: AtomicU64,
+}
+
+impl FailureGauge {
+    fn failed(&self, record: &RequestRecord) {
+        // The first one's words are kept; all others pay an atomic more.
+        self.first.get_or_init(|| {
+            let said = record.error_detail.as_deref().unwrap_or_default();
+            said.chars().take(SAID).collect()
+        });
+        let ended = record.end.unwrap_or(record.scheduled);
+        self.latest_ms.fetch_max(ended.0 / 1_000_000, Relaxed);
+        self.count.fetch_add(1, Relaxed);
+    }
+
+    fn told(&self, kind: ErrorKind) -> Option<Failing> {
+        let count = self.count.load(Relaxed);
+        (0 < count).then(|| Failing {
+            kind,
+            count,
+            first: self.first.get().cloned().unwrap_or_default(),
+            latest_ms: self.latest_ms.load(Relaxed),
+        })
+    }
+}
 
 /// Counters that requests bump.
 pub(crate) struct Gauges {
@@ -61,6 +120,8 @@ pub(crate) struct Gauges {
     events: AtomicU64,
     ttfts: Vec<AtomicU64>,
     ttft_count: AtomicU32,
+    /// By place in [`ErrorKind::ALL`].
+    failures: [FailureGauge; ErrorKind::ALL.len()],
     /// When the latest request is due: the drain counts from there.
     last_due: AtomicU64,
     /// Whether the last session has begun: before that nothing is given up.
@@ -80,6 +141,7 @@ impl Gauges {
             events: AtomicU64::new(0),
             ttfts: (0..RECENT).map(|_| AtomicU64::new(0)).collect(),
             ttft_count: AtomicU32::new(0),
+            failures: Default::default(),
             last_due: AtomicU64::new(0),
             all_begun: AtomicBool::new(false),
             given_up: AtomicBool::new(false),
@@ -125,24 +187,49 @@ impl Gauges {
     }
 
     /// The request that was sent after so many others has ended.
-    pub(crate) fn ended(&self, sent_after: u32, ok: bool) {
-        if ok { &self.completed } else { &self.failed }.fetch_add(1, Relaxed);
+    pub(crate) fn ended(&self, sent_after: u32, record: &RequestRecord) {
+        if let Outcome::Error(kind) = record.outcome {
+            let place = ErrorKind::ALL.iter().position(|it| *it == kind);
+            if let Some(gauge) = place.and_then(|it| self.failures.get(it)) {
+                gauge.failed(record);
+            }
+            self.failed.fetch_add(1, Relaxed);
+        } else {
+            self.completed.fetch_add(1, Relaxed);
+        }
         if sent_after < Doom::FIRST {
             self.first_ended.fetch_add(1, Relaxed);
         }
+    }
+
+    /// Failures so far, the kind that failed last first.
+    fn failures(&self) -> Vec<Failing> {
+        let kinds = ErrorKind::ALL.into_iter().zip(&self.failures);
+        let mut told: Vec<Failing> = kinds.filter_map(|(kind, it)| it.told(kind)).collect();
+        told.sort_by_key(|it| std::cmp::Reverse(it.latest_ms));
+        told
     }
 }
 
 /// Makes pictures of gauges.
 pub(crate) struct Camera {
-    /// Events at the latest moments, oldest first: what a rate over the last second needs.
-    before: Vec<(Nanos, u64)>,
+    /// What was counted at the latest moments, oldest first: what rates need.
+    before: Vec<Counted>,
+}
+
+/// What was counted at a moment.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    at: Nanos,
+    events: u64,
+    sent: u32,
+    completed: u32,
 }
 
 impl Camera {
     pub(crate) fn new() -> Self {
         Self {
-            before: vec![(Nanos::ZERO, 0)],
+            before: vec![Counted::default()],
         }
     }
 
@@ -158,6 +245,13 @@ impl Camera {
             .map(|ttft| ttft.load(Relaxed))
             .collect();
         ttfts.sort_unstable();
+        let counted = Counted {
+            at: now,
+            events: gauges.events.load(Relaxed),
+            sent,
+            completed,
+        };
+        let (sent_per_s, completed_per_s) = self.rates(counted);
         Progress {
             elapsed_ms: now.0 / 1_000_000,
             scheduled: gauges.scheduled,
@@ -166,23 +260,41 @@ impl Camera {
             completed,
             failed,
             first_ended: gauges.first_ended.load(Relaxed),
-            events_per_s: self.events_per_s(gauges.events.load(Relaxed), now),
+            events_per_s: self.events_per_s(counted),
             ttft_p50_ns: ranked(&ttfts, 50),
             ttft_p95_ns: ranked(&ttfts, 95),
             ttft_count: count,
+            sent_per_s,
+            completed_per_s,
+            failures: gauges.failures(),
         }
     }
 
-    fn events_per_s(&mut self, events: u64, now: Nanos) -> f64 {
-        let second = Nanos::from_millis(1000);
-        while self.before.len() > 1 && self.before[1].0 + second <= now {
+    /// Requests sent and completed per second since the oldest moment that is kept.
+    fn rates(&mut self, now: Counted) -> (Option<f64>, Option<f64>) {
+        let span = Nanos::from_millis(1000 * RATES);
+        while self.before.len() > 1 && self.before[1].at + span <= now.at {
             self.before.remove(0);
         }
-        let (since, had) = self.before[0];
-        self.before.push((now, events));
-        let span = now.since(since).as_secs_f64();
+        let had = self.before[0];
+        let seconds = now.at.since(had.at).as_secs_f64();
+        let rate = |more: u32| (LEAST_S <= seconds).then(|| f64::from(more) / seconds);
+        (
+            rate(now.sent.saturating_sub(had.sent)),
+            rate(now.completed.saturating_sub(had.completed)),
+        )
+    }
+
+    /// Over the last second; keeps the moment for what comes after it.
+    fn events_per_s(&mut self, now: Counted) -> f64 {
+        let second = Nanos::from_millis(1000);
+        let old = |it: &&Counted| it.at + second <= now.at;
+        let had = self.before.iter().rev().find(old);
+        let had = had.copied().unwrap_or(self.before[0]);
+        self.before.push(now);
+        let span = now.at.since(had.at).as_secs_f64();
         if span > 0.0 {
-            events.saturating_sub(had) as f64 / span
+            now.events.saturating_sub(had.events) as f64 / span
         } else {
             0.0
         }
@@ -198,7 +310,27 @@ fn ranked(sorted: &[u64], percentile: usize) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use measure::study::Api;
+
     use super::*;
+    use crate::dialect::{Asked, End, Stream};
+
+    fn record() -> RequestRecord {
+        let mut stream = Stream::new(Api::OpenAiChat, false, 0);
+        stream.end(Nanos::ZERO, End::Cancelled("x".into()));
+        let asked = Asked {
+            request_id: "x".into(),
+            session: 0,
+            turn: 0,
+            scheduled: Nanos::ZERO,
+            input_tokens: 0,
+            output_tokens: 0,
+        };
+        RequestRecord {
+            outcome: Outcome::Ok,
+            ..stream.into_record(asked, None, None)
+        }
+    }
 
     #[test]
     fn a_picture_counts_what_is_in_flight() {
@@ -206,19 +338,53 @@ mod tests {
         (0..40).for_each(|_| {
             gauges.sent();
         });
-        gauges.ended(0, true);
-        gauges.ended(Doom::FIRST, false);
+        let failed = |at, said: &str| RequestRecord {
+            outcome: Outcome::Error(ErrorKind::RateLimited),
+            error_detail: Some(said.into()),
+            end: Some(Nanos::from_millis(at)),
+            ..record()
+        };
+        gauges.ended(0, &record());
+        gauges.ended(Doom::FIRST, &failed(900, "status 429"));
+        gauges.ended(Doom::FIRST, &failed(1200, "status 429 again"));
         let picture = Camera::new().picture(&gauges, Nanos::from_millis(1500));
         assert_eq!(
             (picture.scheduled, picture.sent, picture.in_flight),
-            (9, 40, 38)
+            (9, 40, 37)
         );
         assert_eq!(
             (picture.completed, picture.failed, picture.elapsed_ms),
-            (1, 1, 1500)
+            (1, 2, 1500)
         );
+        let failing = Failing {
+            kind: ErrorKind::RateLimited,
+            count: 2,
+            first: "status 429".into(),
+            latest_ms: 1200,
+        };
+        assert_eq!(picture.failures, [failing]);
         assert_eq!(picture.first_ended, 1, "the other was not among the first");
         assert_eq!((picture.ttft_p50_ns, picture.ttft_count), (None, 0));
+    }
+
+    #[test]
+    fn rates_are_of_the_last_seconds_and_of_nothing_too_short() {
+        let gauges = Gauges::new(1);
+        let mut camera = Camera::new();
+        let at = |camera: &mut Camera, ms| camera.picture(&gauges, Nanos::from_millis(ms));
+        assert_eq!(at(&mut camera, 250).sent_per_s, None);
+        for second in 1..=20 {
+            for _ in 0..if second <= 10 { 8 } else { 4 } {
+                gauges.sent();
+                gauges.ended(0, &record());
+            }
+            at(&mut camera, second * 1000);
+        }
+        let now = at(&mut camera, 20_000);
+        assert_eq!(
+            (now.sent_per_s, now.completed_per_s),
+            (Some(4.0), Some(4.0))
+        );
     }
 
     #[test]

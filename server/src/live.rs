@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use app::studio::LiveEvent;
+use app::studio::{LiveEvent, Progress, StudyState};
 use futures_util::Stream;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tracing::error;
@@ -26,6 +26,8 @@ pub type Numbered = (Option<u64>, LiveEvent);
 pub struct LiveHub {
     store: Store,
     channels: Mutex<HashMap<Uuid, broadcast::Sender<Numbered>>>,
+    /// The latest progress of each study that is measured here, for whoever comes in between.
+    latest: Mutex<HashMap<Uuid, LiveEvent>>,
 }
 
 impl LiveHub {
@@ -34,11 +36,43 @@ impl LiveHub {
         Self {
             store,
             channels: Mutex::default(),
+            latest: Mutex::default(),
+        }
+    }
+
+    /// The point under load as it was seen last, while it is under load.
+    pub fn underway(&self, study: Uuid) -> Option<(Uuid, Progress)> {
+        match self.latest(study)? {
+            LiveEvent::Progress {
+                point, progress, ..
+            } => Some((point, progress)),
+            _ => None,
+        }
+    }
+
+    fn latest(&self, study: Uuid) -> Option<LiveEvent> {
+        let latest = self.latest.lock();
+        let latest = latest.unwrap_or_else(PoisonError::into_inner);
+        latest.get(&study).cloned()
+    }
+
+    /// Progress is kept until its point, or its study, is another.
+    fn keep_latest(&self, study: Uuid, event: &LiveEvent) {
+        let latest = self.latest.lock();
+        let mut latest = latest.unwrap_or_else(PoisonError::into_inner);
+        match event {
+            LiveEvent::Progress { .. } => drop(latest.insert(study, event.clone())),
+            LiveEvent::Point { .. } => drop(latest.remove(&study)),
+            LiveEvent::State { state, .. } if *state != StudyState::Running => {
+                latest.remove(&study);
+            }
+            LiveEvent::State { .. } | LiveEvent::Facts { .. } => {}
         }
     }
 
     /// Tells listeners of a study. Numbered events must be in the store already.
     pub fn announce(&self, study: Uuid, number: Option<u64>, event: LiveEvent) {
+        self.keep_latest(study, &event);
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = channels.get(&study) else {
             return;
@@ -67,6 +101,7 @@ impl LiveHub {
             seen: after,
             missed: VecDeque::new(),
             behind: true,
+            latest: self.latest(study),
         };
         futures_util::stream::unfold(feed, |mut feed| async move {
             feed.next().await.map(|event| (event, feed))
@@ -92,6 +127,8 @@ struct Feed {
     missed: VecDeque<(u64, LiveEvent)>,
     /// The store may hold events after `seen`.
     behind: bool,
+    /// Progress from before it listened, told once it has caught up.
+    latest: Option<LiveEvent>,
 }
 
 impl Feed {
@@ -104,6 +141,9 @@ impl Feed {
                 self.seen = number;
                 self.behind = self.missed.is_empty();
                 return Some((Some(number), event));
+            }
+            if let Some(latest) = self.latest.take() {
+                return Some((None, latest));
             }
             match tokio::time::timeout(LOOK, self.receiver.recv()).await {
                 Ok(Ok((None, event))) => return Some((None, event)),

@@ -15,6 +15,7 @@ mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
 pub(crate) mod history; // earlier runs of the same
 pub(crate) mod launch; // may this study run?
+pub(crate) mod left; // how long it still takes
 pub(crate) mod managed; // engines that the studio starts itself
 mod open; // making a studio, and ending it
 mod requests; // a point's requests, read once
@@ -23,6 +24,7 @@ mod sample; // what a study would send
 pub(crate) mod search; // an adaptive sweep as its points tell it
 mod settings; // the studio's own
 pub(crate) mod share; // what strangers with a link see
+mod steer; // skip, pause, continue
 pub(crate) mod views; // studies in memory
 
 use std::fs::File;
@@ -32,9 +34,9 @@ use std::sync::Arc;
 use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineRow, Engines, KnobRow, LiveEvent, NamedSlo, ProbeReport,
-    ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError, StudyEdit,
-    StudyFilter, StudyRow, StudyState, StudyView,
+    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, LiveEvent,
+    NamedSlo, ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio,
+    StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -108,7 +110,7 @@ impl LocalStudio {
         &self,
         id: Uuid,
         from: StudyState,
-        to: StudyState,
+        (to, hold): (StudyState, Hold),
     ) -> Result<bool, StudioError> {
         let mut moved = self.model(id).await?;
         moved.study.state = to;
@@ -116,6 +118,7 @@ impl LocalStudio {
             state: to,
             problem: None,
             remaining_ms: moved.remaining_ms(),
+            hold,
         };
         let number = self.store.move_study(id, from, &event).await;
         let Some(number) = number.map_err(internal)? else {
@@ -137,6 +140,13 @@ impl Studio for LocalStudio {
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {
         let mut view = self.model(id).await?.view();
+        // Whoever comes later sees what all others see.
+        if view.state == StudyState::Running {
+            view.underway = self.live.underway(id);
+            if view.spec.adaptive.is_none() {
+                view.remaining_ms = self.supervisor.remaining_ms(id).or(view.remaining_ms);
+            }
+        }
         if let Some((state, problem)) = self.supervisor.unstored_end(id) {
             (view.state, view.problem, view.remaining_ms) = (state, Some(problem), None);
         } else if view.state == StudyState::Queued {
@@ -182,7 +192,7 @@ impl Studio for LocalStudio {
 
     async fn stop(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
         if self
-            .move_study(id, StudyState::Queued, StudyState::Stopped)
+            .move_study(id, StudyState::Queued, (StudyState::Stopped, Hold::None))
             .await?
         {
             return Ok(());
@@ -206,7 +216,10 @@ impl Studio for LocalStudio {
             StudyState::Stopped,
             StudyState::Failed,
         ] {
-            if self.move_study(id, from, StudyState::Queued).await? {
+            if self
+                .move_study(id, from, (StudyState::Queued, Hold::None))
+                .await?
+            {
                 self.supervisor.wake();
                 return Ok(());
             }
@@ -216,17 +229,20 @@ impl Studio for LocalStudio {
         ))
     }
 
+    async fn skip(&self, _: &Actor, point: Uuid) -> Result<(), StudioError> {
+        self.skip_point(point).await
+    }
+
+    async fn pause(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
+        self.pause_study(id).await
+    }
+
+    async fn engine_log(&self, _: &Actor, study: Uuid) -> Result<EngineLog, StudioError> {
+        self.log_of(study).await
+    }
+
     async fn proceed(&self, _: &Actor, id: Uuid) -> Result<(), StudioError> {
-        if self
-            .move_study(id, StudyState::Waiting, StudyState::Running)
-            .await?
-        {
-            self.supervisor.wake_study(id);
-            return Ok(());
-        }
-        Err(conflict(
-            "the study does not wait for its engine; there is nothing to continue",
-        ))
+        self.proceed_with(id).await
     }
 
     async fn edit(&self, _: &Actor, id: Uuid, edit: StudyEdit) -> Result<(), StudioError> {
@@ -263,7 +279,7 @@ impl Studio for LocalStudio {
         if matches!(study.state, StudyState::Running | StudyState::Waiting) {
             return Err(conflict("the study runs; stop it before you delete it"));
         }
-        self.move_study(id, StudyState::Queued, StudyState::Stopped)
+        self.move_study(id, StudyState::Queued, (StudyState::Stopped, Hold::None))
             .await?;
         self.store
             .set_deleted(id, Some(now_ms()))

@@ -11,11 +11,13 @@ mod hindrance; // why an engine cannot be measured, and the mend
 mod lengths; // who counts a study's tokens
 mod managed; // engines that the studio starts itself
 mod order; // which point is next
+mod pause; // held by a person
 mod point; // one point, from its prompts to its row
 mod prompts; // what a point sends
 mod run; // one study, from its claim to its end
 mod search; // the next point of an adaptive sweep
 mod site; // the engine of one configuration, ready to be measured
+mod skip; // a point that a person ended
 mod stuck; // a queue that cannot be worked on
 mod worth; // is it worth going on
 
@@ -25,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::studio::{LiveEvent, StudyState};
+use app::studio::{Hold, LiveEvent, StudyState};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -129,6 +131,31 @@ impl Supervisor {
         self.controls().get(&study)?.unstored()
     }
 
+    /// A person ends the point under load of a study that runs here.
+    pub(crate) fn skip_point(&self, study: Uuid, point: Uuid) {
+        if let Some(control) = self.controls().get(&study) {
+            control.skip(point);
+        }
+    }
+
+    /// The time left of a study that runs here, as it is told to all.
+    pub(crate) fn remaining_ms(&self, study: Uuid) -> Option<u64> {
+        self.controls().get(&study)?.told().at(now_ms())
+    }
+
+    /// The engine that a study runs here on, by its start, and what it has said so far.
+    pub(crate) fn said(&self, study: Uuid) -> Option<(Uuid, String)> {
+        self.controls().get(&study)?.said()
+    }
+
+    /// What an engine has said so far that runs here.
+    pub(crate) fn said_by(&self, start: Uuid) -> Option<String> {
+        self.controls().values().find_map(|it| {
+            let said = it.said()?;
+            (said.0 == start).then_some(said.1)
+        })
+    }
+
     /// Why no study is begun, as long as none can be.
     pub(crate) fn stuck(&self) -> Option<String> {
         self.stuck.problem()
@@ -224,6 +251,8 @@ impl Supervisor {
             state: StudyState::Queued,
             problem: None,
             remaining_ms: model.remaining_ms(),
+            // What was paused pauses again.
+            hold: Hold::of(StudyState::Queued, model.study.pause_requested),
         };
         let number = self
             .parts

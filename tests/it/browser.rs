@@ -11,6 +11,7 @@ mod exercise; // the study of the goodput exercise, and what its page must show
 mod gallery; // pictures for the documentation
 mod history; // earlier runs of the same
 mod journey; // define, launch, watch, reload, compare, share
+mod live; // a study that runs, seen by two at once
 mod many; // pages of a store of thousands of studies
 mod passed_on; // a comparison behind a link, a curve in a frame elsewhere
 mod point; // windows by pointer, keyboard and link; rows; one request

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use app::studio::{Actor, LiveEvent, Studio, StudioError, StudyEdit, StudyState, StudyView};
+use app::studio::{Actor, Hold, LiveEvent, Studio, StudioError, StudyEdit, StudyState, StudyView};
 use measure::study::StudySpec;
 use server::bundle::{self, BundleError, ExportError, Opened, Scope, Worked};
 use server::store::{EndStart, Store, StoredStart, now_ms};
@@ -264,6 +264,7 @@ fn state_event() -> LiveEvent {
         state: StudyState::Running,
         problem: None,
         remaining_ms: None,
+        hold: Hold::None,
     }
 }
 

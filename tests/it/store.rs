@@ -1,6 +1,7 @@
 //! The store, on both databases: what it keeps, what it refuses, who gets what.
 
-use app::studio::{LiveEvent, PointState, StudyFilter, StudyState};
+use anyhow::Context;
+use app::studio::{Hold, LiveEvent, PointState, StudyFilter, StudyState};
 use load::tokens::Counted;
 use load::{LengthSource, Made};
 use measure::arrival::{Arrival, discipline};
@@ -13,7 +14,7 @@ use measure::summary::{Failures, summarize};
 use server::records::to_parquet;
 use server::store::{
     BeginPoint, Database, EndStudy, FinishPoint, NewStudy, OpenError, Store, StoreError,
-    StoredPoint, StudyChange, now_ms,
+    StoredPoint, StudyChange, Wishes, now_ms,
 };
 use sqlx::Connection;
 use tests::databases::on_each_database;
@@ -41,6 +42,7 @@ fn an_event(state: StudyState) -> LiveEvent {
         state,
         problem: None,
         remaining_ms: None,
+        hold: Hold::None,
     }
 }
 
@@ -317,10 +319,14 @@ async fn what_a_dead_server_left_is_found() {
             [study],
             "its heart stopped"
         );
-        assert_eq!(store.heartbeat(study, worker).await?, Some(false));
+        assert_eq!(
+            store.heartbeat(study, worker).await?,
+            Some(Wishes::default())
+        );
         assert_eq!(store.heartbeat(study, Uuid::now_v7()).await?, None);
         store.request_stop(study).await?;
-        assert_eq!(store.heartbeat(study, worker).await?, Some(true));
+        let wishes = store.heartbeat(study, worker).await?.context("a lease")?;
+        assert!(wishes.stop && wishes.skip.is_none());
         Ok(())
     })
     .await;

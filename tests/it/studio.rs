@@ -8,6 +8,7 @@ mod run;
 mod sample;
 mod search;
 mod share;
+mod steer;
 mod trouble;
 
 use std::sync::Arc;

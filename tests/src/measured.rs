@@ -1,7 +1,7 @@
 //! Studies whose points are given, not measured: for what is said of figures that a simulator would not give twice.
 
 use anyhow::Context;
-use app::studio::{LiveEvent, StudyState};
+use app::studio::{Hold, LiveEvent, StudyState};
 use load::Made;
 use measure::certificate::certify;
 use measure::evidence::{Evidence, Seen};
@@ -18,6 +18,7 @@ fn event(state: StudyState) -> LiveEvent {
         state,
         problem: None,
         remaining_ms: None,
+        hold: Hold::None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::studio::{LiveEvent, StudyState};
+use app::studio::{Hold, LiveEvent, StudyState};
 use load::Made;
 use measure::arrival::discipline;
 use measure::certificate::certify;
@@ -67,6 +67,7 @@ fn event(state: StudyState) -> LiveEvent {
         state,
         problem: None,
         remaining_ms: None,
+        hold: Hold::None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The owner's page and a shared page show the same body; what a person may do differs ([`Rights`]).
 
-mod answer; // the first line, progress, what it waits for
+mod answer; // the first line
 mod controls; // stop, resume, continue, edit, delete, share
 mod declare; // what the engine did not tell
 mod facts; // what was recorded, and what speaks against the numbers
@@ -12,6 +12,7 @@ mod promise; // the SLO, to be tried out
 #[cfg(feature = "ssr")]
 pub mod sharing; // links: make, copy, revoke; drawn by the server
 mod starts; // each start of its engines
+mod underway; // a study that runs or waits
 
 use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, effect, memo, rested};
@@ -132,13 +133,14 @@ pub fn StudyBody(
     };
     let name = memo(move || page.known.with(|study| study.spec.name.clone()));
     let compared = page.known.with_untracked(|study| study.compared.clone());
+    let title = memo(move || page.known.with(underway::title));
     view! {
-        <Title text=move || name.get() />
+        <Title text=move || title.get() />
         <article class="page study">
             <Head page name />
             <div class="told" inner_html=told()></div>
             <answer::Answer page />
-            <answer::Underway page broken />
+            <underway::Underway page broken />
             <div class="split">
                 <figure::Charts page />
                 <aside class="stack">
@@ -182,6 +184,7 @@ const MOMENT: Duration = Duration::from_millis(120);
 fn page(study: StudyView, rights: Rights) -> Page {
     let query = use_query_map();
     let state = RwSignal::new(query.with_untracked(|query| ViewState::read(|key| query.get(key))));
+    let underway = RwSignal::new(study.underway.clone());
     let known = RwSignal::new(study);
     let slo = memo(move || {
         state
@@ -215,7 +218,7 @@ fn page(study: StudyView, rights: Rights) -> Page {
         known,
         shown,
         rested: rested(shown, MOMENT),
-        underway: RwSignal::new(None),
+        underway,
         state,
         slo,
         rights: StoredValue::new(rights),

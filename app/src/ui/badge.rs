@@ -146,9 +146,14 @@ pub fn study_word(state: StudyState) -> Word {
             "waiting",
             Tone::Warn,
             "half",
-            "Waits for you to restart the engine and press Continue.",
+            "Waits for a person to press Continue; its page says why.",
         ),
-        StudyState::Finished => word("finished", Tone::Good, "full", "Every point is measured."),
+        StudyState::Finished => word(
+            "finished",
+            Tone::Good,
+            "full",
+            "Every point is measured, but for those that a person skipped.",
+        ),
         StudyState::Stopped => word(
             "stopped",
             Tone::Plain,
@@ -192,6 +197,12 @@ pub fn point_word(state: PointState) -> Word {
             Tone::Bad,
             "hollow",
             "Its engine did not start, or died under load; it is measured when the study resumes.",
+        ),
+        PointState::Skipped => word(
+            "skipped",
+            Tone::Plain,
+            "hollow",
+            "Ended by a person under load: its requests are kept, and no figure counts them.",
         ),
     }
 }

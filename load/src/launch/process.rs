@@ -101,6 +101,17 @@ pub struct Managed {
     pub program: Program,
 }
 
+/// What an engine says, for whoever looks while it runs. Does not keep it alive.
+#[derive(Clone, Debug)]
+pub struct Said(Arc<Mutex<Log>>);
+
+impl Said {
+    /// The last of it so far.
+    pub fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+}
+
 /// How an engine ended when it was asked to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stopped {
@@ -161,7 +172,12 @@ impl Managed {
 
     /// The last of what it said.
     pub fn log(&self) -> String {
-        self.locked_log().text()
+        self.said().text()
+    }
+
+    /// The same, for whoever looks again and again.
+    pub fn said(&self) -> Said {
+        Said(self.log.clone())
     }
 
     /// The end of its log, for an error.

@@ -9,7 +9,7 @@ use url::Url;
 use rustix::process::Pid;
 
 use super::holder::{Holder, holder};
-use super::process::{Launch, Managed};
+use super::process::{Launch, Managed, Said};
 use super::{LaunchError, NotStarted, why};
 use crate::address;
 use crate::probe::Asker;
@@ -36,8 +36,18 @@ pub enum AnsweredBy {
 
 /// Starts an engine and waits until it gives a token. What does not get so far is ended, with all that it started.
 pub async fn start(launch: &Launch, give_up: &CancellationToken) -> Result<Managed, NotStarted> {
+    start_heard(launch, give_up, |_| {}).await
+}
+
+/// [`start`], for whoever wants to see what the engine says from its first line on: `hear` is called once.
+pub async fn start_heard(
+    launch: &Launch,
+    give_up: &CancellationToken,
+    hear: impl FnOnce(Said),
+) -> Result<Managed, NotStarted> {
     refuse_taken_port(launch).await?;
     let mut engine = Managed::spawn(launch)?;
+    hear(engine.said());
     let began = Instant::now();
     let outcome = tokio::select! {
         outcome = first_answer(launch, began, engine.guard()) => outcome,

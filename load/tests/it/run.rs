@@ -584,7 +584,7 @@ async fn the_observer_sees_a_few_pictures_a_second_and_the_end() {
         "{} pictures in {elapsed:?}",
         seen.len()
     );
-    let last = seen[seen.len() - 1];
+    let last = &seen[seen.len() - 1];
     assert_eq!(
         (
             last.scheduled,

@@ -1,9 +1,10 @@
 //! Raw data of one measured point. A finished point never changes, so browsers may keep it.
 
 use app::diagnosis::DiagnosisView;
+use app::studio::Studio;
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use measure::evidence::Evidence;
 use measure::rules::Table;
@@ -36,6 +37,19 @@ pub async fn scores(
         scores,
     )
         .into_response())
+}
+
+/// End a point under load now and go on with the next. What it recorded is kept, it counts in no figure, and it is never measured again; the
+/// search of a sweep that finds the ceiling ends with it. Asking twice skips one point.
+#[utoipa::path(post, path = "/api/v1/points/{id}/skip", operation_id = "skip_point", tag = "points", params(("id" = Uuid, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub async fn skip(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.skip(&actor, id).await?;
+    Ok(StatusCode::ACCEPTED)
 }
 
 /// Behind which point.

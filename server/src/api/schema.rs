@@ -278,7 +278,14 @@ shapes! {
         pub note: String,
         pub configurations: Vec<ConfigurationView>,
         pub points: Vec<PointView>,
+        /// Of a sweep that finds the ceiling, at most.
         pub remaining_ms: Option<u64>,
+        /// Whether a person holds it: `asked` (it pauses after its present point) or `paused`; left out where nobody does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub hold: Option<String>,
+        /// The id of the point under load with its progress as it was seen last; left out where none is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub underway: Option<Value>,
         pub created_ms: i64,
         /// Number of the last live event that this view includes.
         pub last_event: u64,
@@ -313,7 +320,7 @@ shapes! {
         pub configuration: u32,
         pub level: Value,
         pub repeat: u32,
-        /// `planned`, `running`, `finished`, `interrupted` or `failed`.
+        /// `planned`, `running`, `finished`, `interrupted`, `failed` or `skipped`.
         pub state: String,
         pub planned_requests: u32,
         /// Counts, rates and the distribution of each latency: `{"count", "p50": {"value", "lo", "hi"}, ...}` in nanoseconds.
@@ -323,7 +330,7 @@ shapes! {
         /// The point under the study's SLO.
         pub judgement: Option<Value>,
         pub started_ms: Option<i64>,
-        /// Why it failed: its engine did not start, or died under load.
+        /// Why it failed (its engine did not start, or died under load), or how far it was when it was skipped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub problem: Option<String>,
         /// What its prompts were made of: who counted their lengths, which rows were used, which part is counted.

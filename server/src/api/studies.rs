@@ -2,7 +2,9 @@
 
 use app::capacity::StudyPlan;
 use app::diagnosis::{RuleRecord, StudyWhy};
-use app::studio::{Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView};
+use app::studio::{
+    EngineLog, Studio, StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -16,7 +18,7 @@ use uuid::Uuid;
 use super::body::{self, Path, Query};
 use super::schema;
 use crate::auth::Who;
-use crate::error::{ApiResult, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::routes::Edge;
 
 /// Which studies.
@@ -213,7 +215,37 @@ pub async fn resume(
     Ok(StatusCode::ACCEPTED)
 }
 
-/// Go on with a study that waits for its engine to be restarted.
+/// Hold a running study once its present point has ended, until it is continued with `proceed`. It keeps its engine meanwhile. Asking twice
+/// changes nothing.
+#[utoipa::path(post, path = "/api/v1/studies/{id}/pause", operation_id = "pause_study", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub async fn pause(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    edge.studio.pause(&actor, id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// The end of what the engine under measurement has said, where the studio started it; 404 says why there is none.
+#[utoipa::path(get, path = "/api/v1/studies/{id}/log", operation_id = "get_engine_log", tag = "studies", params(("id" = Uuid, Path)),
+    responses((status = 200, content_type = "text/plain", body = String), (status = 404, body = Problem)))]
+pub async fn log(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+) -> ApiResult<Response> {
+    match edge.studio.engine_log(&actor, id).await? {
+        EngineLog::Said(said) => {
+            let text = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+            Ok((text, said).into_response())
+        }
+        EngineLog::None(why) => Err(ApiError::NotFound(why.into())),
+    }
+}
+
+/// Go on with a study that waits for its engine to be restarted, or that was paused; one that was asked to pause does not.
 #[utoipa::path(post, path = "/api/v1/studies/{id}/proceed", operation_id = "proceed_study", tag = "studies", params(("id" = Uuid, Path)),
     responses((status = 202), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub async fn proceed(

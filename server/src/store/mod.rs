@@ -17,6 +17,7 @@ mod rows; // between columns and types
 mod runs; // earlier runs of the same
 mod shares; // links
 mod starts; // engines that the studio started
+mod steer; // what a person asks of a study that runs
 mod studies; // studies as people see them
 
 use sqlx::{PgPool, SqlitePool};
@@ -27,10 +28,11 @@ pub use imports::ImportStudy;
 pub use open::{Database, OpenError};
 pub use points::{BeginPoint, FactsChange, FinishPoint};
 pub use predictions::StoredPrediction;
-pub use queue::{AddPoint, Claimed, EndStudy};
+pub use queue::{AddPoint, Claimed, EndStudy, Wishes};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
 pub use runs::{KeptRun, SameRun};
 pub use starts::{EndStart, FailPoint, StoredStart};
+pub use steer::SkipPoint;
 pub use studies::{NewStudy, StudyChange};
 
 /// The open database.

@@ -271,7 +271,7 @@ impl Store {
         study: Uuid,
         after: Option<Uuid>,
     ) -> Result<Option<(Uuid, Vec<u8>)>, StoreError> {
-        const SQL: &str = "SELECT p.id, d.scores FROM points p JOIN point_data d ON d.point = p.id WHERE p.study = $1 \
+        const SQL: &str = "SELECT p.id, d.scores FROM points p JOIN point_data d ON d.point = p.id WHERE p.study = $1 AND p.state = 'finished' \
             AND p.ordinal > COALESCE((SELECT ordinal FROM points WHERE id = $2 AND study = $1), -1) ORDER BY p.ordinal LIMIT 1";
         Ok(reading!(self, |pool| sqlx::query_as(SQL)
             .bind(study)

@@ -3,7 +3,8 @@
 //! A study takes the leases of all its engines at once and keeps them until it ends. A worker that dies leaves leases
 //! without a heartbeat: whoever finds them marks the study interrupted.
 
-use app::studio::{LiveEvent, StudyState};
+use app::studio::{Hold, LiveEvent, StudyState};
+use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::cards::mark_stale;
@@ -17,6 +18,17 @@ use super::{
 pub struct Claimed {
     /// The study.
     pub study: Uuid,
+}
+
+/// What a person asked of a study that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+pub struct Wishes {
+    /// That it ends.
+    #[sqlx(rename = "stop_requested")]
+    pub stop: bool,
+    /// That this point ends now.
+    #[sqlx(rename = "skip_point")]
+    pub skip: Option<Uuid>,
 }
 
 /// The end of a study, or of this try at it.
@@ -116,11 +128,10 @@ impl Store {
         }))
     }
 
-    /// Says that the worker still measures. `None`: the lease is lost, the measurement must end. Else whether a person
-    /// asked for the end.
-    pub async fn heartbeat(&self, study: Uuid, worker: Uuid) -> Result<Option<bool>, StoreError> {
+    /// Says that the worker still measures. `None`: the lease is lost, the measurement must end. Else what a person asked for.
+    pub async fn heartbeat(&self, study: Uuid, worker: Uuid) -> Result<Option<Wishes>, StoreError> {
         const BEAT: &str = "UPDATE leases SET heartbeat_ms = $3 WHERE study = $1 AND worker = $2";
-        const STOP: &str = "SELECT stop_requested FROM studies WHERE id = $1";
+        const WISHES: &str = "SELECT stop_requested, skip_point FROM studies WHERE id = $1";
         Ok(writing!(self, |tx| {
             let kept = sqlx::query(BEAT)
                 .bind(study)
@@ -129,11 +140,11 @@ impl Store {
                 .execute(&mut *tx)
                 .await?
                 .rows_affected();
-            let stop: Option<bool> = sqlx::query_scalar(STOP)
+            let wishes: Option<Wishes> = sqlx::query_as(WISHES)
                 .bind(study)
                 .fetch_optional(&mut *tx)
                 .await?;
-            stop.filter(|_| 0 < kept)
+            wishes.filter(|_| 0 < kept)
         }))
     }
 
@@ -151,7 +162,9 @@ impl Store {
     /// Ends a running or waiting study and gives its engines back. Points under load become interrupted.
     /// The numbers of its events; `None` when it did not run.
     pub async fn end_study(&self, end: &EndStudy<'_>) -> Result<Option<Vec<u64>>, StoreError> {
-        const END: &str = "UPDATE studies SET state = $2, problem = $3, stop_requested = FALSE, runs_by = 0 WHERE id = $1 AND state IN ('running', 'waiting')";
+        // A pause outlives its server: the study pauses again when it goes on by itself.
+        const END: &str = "UPDATE studies SET state = $2, problem = $3, stop_requested = FALSE, skip_point = NULL, runs_by = 0, \
+            pause_requested = CASE WHEN $2 = 'interrupted' THEN pause_requested ELSE FALSE END WHERE id = $1 AND state IN ('running', 'waiting')";
         const POINTS: &str = "UPDATE points SET state = 'interrupted', started_ms = NULL WHERE study = $1 AND state = 'running'";
         let EndStudy {
             study,
@@ -190,11 +203,14 @@ impl Store {
         from: StudyState,
         event: &LiveEvent,
     ) -> Result<Option<u64>, StoreError> {
-        const SQL: &str = "UPDATE studies SET state = $3, problem = $4, \
+        const SQL: &str = "UPDATE studies SET state = $3, problem = $4, pause_requested = $6, \
             stop_requested = CASE WHEN $3 = 'queued' THEN FALSE ELSE stop_requested END, \
             queued_ms = CASE WHEN $3 = 'queued' THEN $5 ELSE queued_ms END WHERE id = $1 AND state = $2";
         let LiveEvent::State {
-            state: to, problem, ..
+            state: to,
+            problem,
+            hold,
+            ..
         } = event
         else {
             return Ok(None);
@@ -208,6 +224,7 @@ impl Store {
                 .bind(to)
                 .bind(&problem)
                 .bind(now_ms())
+                .bind(*hold != Hold::None)
                 .execute(&mut *tx)
                 .await?;
             match moved.rows_affected() {

@@ -41,6 +41,8 @@ pub struct StoredStudy {
     pub last_event: u64,
     /// A person asked for its end.
     pub stop_requested: bool,
+    /// A person asked that it holds after its present point.
+    pub pause_requested: bool,
     /// SHA-256 of the data set that it was launched with, in hexadecimal.
     pub dataset_sha256: Option<String>,
     /// SHA-256 of its tokenizer, in hexadecimal.
@@ -140,6 +142,7 @@ pub(super) struct StudyColumns {
     created_ms: i64,
     last_event: i64,
     stop_requested: bool,
+    pause_requested: bool,
     dataset_sha256: Option<String>,
     tokenizer_sha256: Option<String>,
     counted: Option<String>,
@@ -162,6 +165,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             created_ms,
             last_event,
             stop_requested,
+            pause_requested,
             dataset_sha256,
             tokenizer_sha256,
             counted,
@@ -181,6 +185,7 @@ impl TryFrom<StudyColumns> for StoredStudy {
             created_ms,
             last_event: last_event.unsigned_abs(),
             stop_requested,
+            pause_requested,
             dataset_sha256,
             tokenizer_sha256,
             counted: optional("counted", counted.as_deref())?,
@@ -320,6 +325,7 @@ fn point_state(word: &str) -> Result<PointState, StoreError> {
         "finished" => PointState::Finished,
         "interrupted" => PointState::Interrupted,
         "failed" => PointState::Failed,
+        "skipped" => PointState::Skipped,
         _ => {
             return Err(StoreError::UnknownValue {
                 what: "point's state",

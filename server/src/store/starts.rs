@@ -136,7 +136,7 @@ impl Store {
 
     /// A point has failed; the number of its event.
     pub async fn fail_point(&self, fail: &FailPoint<'_>) -> Result<u64, StoreError> {
-        const SQL: &str = "UPDATE points SET state = 'failed', started_ms = NULL, problem = $3 WHERE id = $1 AND study = $2 AND state <> 'finished'";
+        const SQL: &str = "UPDATE points SET state = 'failed', started_ms = NULL, problem = $3 WHERE id = $1 AND study = $2 AND state NOT IN ('finished', 'skipped')";
         let FailPoint {
             study,
             point,

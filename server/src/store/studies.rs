@@ -48,7 +48,7 @@ pub struct StudyChange {
 /// The columns of a [`StoredStudy`].
 macro_rules! study_columns {
     () => {
-        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested, dataset_sha256, tokenizer_sha256, counted, imported FROM studies "
+        "SELECT id, name, spec, state, problem, tags, note, simulated, engine, created_ms, last_event, stop_requested, pause_requested, dataset_sha256, tokenizer_sha256, counted, imported FROM studies "
     };
 }
 

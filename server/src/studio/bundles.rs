@@ -84,6 +84,7 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         created_ms: study.created_ms,
         last_event: 0,
         stop_requested: false,
+        pause_requested: false,
         dataset_sha256: None,
         tokenizer_sha256: None,
         counted: None,
@@ -150,6 +151,8 @@ fn made_words(origin: &Imported) -> String {
     }
     if *unmeasured != 0 {
         let ended = match ended.as_str() {
+            // All that is left out of a finished study is what a person skipped.
+            "finished" => "was finished",
             "stopped" => "was stopped",
             "interrupted" => "was interrupted",
             _ => "failed",
@@ -158,7 +161,11 @@ fn made_words(origin: &Imported) -> String {
             1 => "one point was".to_owned(),
             many => format!("{many} points were"),
         };
-        words.push_str(&format!(" It {ended}; {points} never measured."));
+        let why = match ended {
+            "was finished" => "skipped by a person",
+            _ => "never measured",
+        };
+        words.push_str(&format!(" It {ended}; {points} {why}."));
     }
     words
 }

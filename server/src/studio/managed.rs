@@ -109,8 +109,11 @@ impl LocalStudio {
         Ok(starts.into_iter().map(|it| start_row(it, runs)).collect())
     }
 
-    /// The last of what an engine said.
+    /// The last of what an engine said, of one that runs here up to now.
     pub(crate) async fn start_log(&self, start: Uuid) -> Result<String, StudioError> {
+        if let Some(said) = self.supervisor.said_by(start) {
+            return Ok(said);
+        }
         let log = self.store.start_log(start).await.map_err(internal)?;
         log.ok_or_else(|| missing("engine start"))
     }

@@ -1,12 +1,12 @@
 //! An adaptive sweep as its points tell it.
 
-use app::studio::PointView;
+use app::studio::{PointState, PointView};
 use measure::adaptive::{Evidence, Next, Probe, Probed, Search};
 use measure::certificate::Innocence;
 use measure::study::StudySpec;
 use measure::summary::Capacity;
 
-use crate::store::StoredPoint;
+use crate::store::{StoredPoint, now_ms};
 
 /// A finished point as the search sees it, its time left out; `None` for one that has no rate or is not finished.
 pub fn probed(point: &PointView) -> Option<Probed> {
@@ -28,6 +28,14 @@ pub fn seconds(point: &StoredPoint) -> f64 {
         (Some(started), Some(finished)) => finished.abs_diff(started) as f64 / 1000.0,
         _ => 0.0,
     }
+}
+
+/// How long a point is under load already.
+fn so_far(point: &StoredPoint) -> f64 {
+    let started = point
+        .started_ms
+        .filter(|_| point.state == PointState::Running);
+    started.map_or(0.0, |it| now_ms().abs_diff(it) as f64 / 1000.0)
 }
 
 /// The probe that a stored point is: its level's place among those that its configuration opened before.
@@ -62,9 +70,15 @@ pub fn timed(point: &StoredPoint) -> Option<Probed> {
     })
 }
 
+/// A search cannot step over a rate that it asked for.
+const SKIPPED: &str = "It ended because a person skipped one of its points.";
+
 /// Why the search of a configuration ended, as a sentence; `None` while it goes on, and where there is none.
 pub fn why_ended(spec: &StudySpec, points: &[&StoredPoint]) -> Option<&'static str> {
     let search = spec.search()?;
+    if points.iter().any(|it| it.state == PointState::Skipped) {
+        return Some(SKIPPED);
+    }
     let finished: Vec<Probed> = points.iter().filter_map(|point| timed(point)).collect();
     match search.next(&finished) {
         Next::Stop(stop) => Some(stop.words()),
@@ -79,7 +93,13 @@ pub fn budget_left(spec: &StudySpec, search: &Search, points: &[StoredPoint]) ->
         let points: Vec<&StoredPoint> = points.iter().filter(of).collect();
         match why_ended(spec, &points) {
             Some(_) => 0.0,
-            None => search.seconds - points.iter().map(|point| seconds(point)).sum::<f64>(),
+            None => {
+                search.seconds
+                    - points
+                        .iter()
+                        .map(|it| seconds(it) + so_far(it))
+                        .sum::<f64>()
+            }
         }
     });
     (left.map(|seconds| seconds.max(0.0)).sum::<f64>() * 1000.0) as u64

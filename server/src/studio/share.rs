@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use app::scores::{Scores, finished, rejudge};
-use app::studio::{ShareRow, ShareScope, StudioError, StudyState, StudyView};
+use app::studio::{
+    PointState, PointView, ShareRow, ShareScope, StudioError, StudyState, StudyView,
+};
 use measure::knobs::{Fact, Facts};
 use measure::score;
 use measure::slo::{Ready, Slo};
@@ -187,6 +189,7 @@ fn endpoints(view: &mut StudyView) -> impl Iterator<Item = &mut Endpoint> {
 fn stripped(mut view: StudyView) -> StudyView {
     view.note.clear();
     view.tags.clear();
+    view.underway = None;
     view.problem = view.problem.map(|_| generic_problem(view.state).to_owned());
     let mut removed = Removed::default();
     removed.strip_engine(&mut view.spec.engine);
@@ -194,7 +197,8 @@ fn stripped(mut view: StudyView) -> StudyView {
         removed.strip_configuration(spec);
     }
     // An engine's last words name files and machines.
-    for point in &mut view.points {
+    let failed = |it: &&mut PointView| it.state != PointState::Skipped;
+    for point in view.points.iter_mut().filter(failed) {
         point.problem = point.problem.take().map(|_| POINT_FAILED.to_owned());
     }
     let summaries = view.points.iter_mut().filter_map(|it| it.summary.as_mut());
@@ -387,7 +391,7 @@ impl Removed {
 
 pub(crate) fn generic_problem(state: StudyState) -> &'static str {
     match state {
-        StudyState::Waiting => "The study waits for its engine.",
+        StudyState::Waiting => "The study waits for a person.",
         _ => "The study could not go on.",
     }
 }

@@ -1,7 +1,7 @@
 //! A study in memory, and the views made from it. The supervisor keeps one while it measures; pages get theirs from
 //! the store. No number is computed here: `measure` does that.
 
-use app::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
+use app::studio::{ConfigurationView, Hold, PointView, StudyState, StudyView};
 use measure::arrival::Arrival;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::knobs::{Fact, Source};
@@ -10,6 +10,7 @@ use measure::summary::Capacity;
 use uuid::Uuid;
 
 use super::bundles::origin_words;
+use super::left::left;
 use super::search::{budget_left, probed, why_ended};
 use crate::store::{Store, StoreError, StoredConfiguration, StoredPoint, StoredStudy, now_ms};
 
@@ -57,6 +58,7 @@ impl Model {
             created_ms,
             last_event,
             imported,
+            pause_requested,
             ..
         } = self.study.clone();
         let configurations = self
@@ -76,6 +78,8 @@ impl Model {
             configurations,
             points,
             remaining_ms,
+            hold: Hold::of(state, pause_requested),
+            underway: None,
             created_ms,
             last_event,
             imported: imported.map_or_else(String::new, |it| origin_words(&it)),
@@ -154,12 +158,12 @@ impl Model {
         ceilings(&views, &self.study.spec)
     }
 
-    /// Estimated milliseconds until it is done: planned times, corrected by how long finished points really took.
+    /// Estimated milliseconds until it is done ([`left`]); of a sweep that finds the ceiling, at most.
     pub fn remaining_ms(&self) -> Option<u64> {
         matches!(self.study.state, StudyState::Queued | StudyState::Running).then(|| {
             match self.study.spec.search() {
                 Some(search) => budget_left(&self.study.spec, &search, &self.points),
-                None => remaining(&self.points, now_ms()),
+                None => left(&self.points, now_ms()) as u64,
             }
         })
     }
@@ -223,76 +227,4 @@ fn curve_point(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {
         innocence: certificate.innocence,
         judgement: point.judgement.as_ref()?,
     })
-}
-
-fn remaining(points: &[StoredPoint], now_ms: i64) -> u64 {
-    let (mut planned, mut taken, mut left) = (0, 0, 0);
-    for point in points {
-        match (point.state, point.started_ms, point.finished_ms) {
-            (PointState::Finished, Some(started), Some(finished)) => {
-                planned += point.estimated_ms;
-                taken += finished.abs_diff(started);
-            }
-            (PointState::Running, Some(started), _) => {
-                left += point.estimated_ms.saturating_sub(now_ms.abs_diff(started))
-            }
-            _ => left += point.estimated_ms,
-        }
-    }
-    let factor = if planned == 0 {
-        1.0
-    } else {
-        (taken as f64 / planned as f64).clamp(0.25, 4.0)
-    };
-    (left as f64 * factor) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use measure::units::Level;
-
-    use super::*;
-
-    fn point(state: PointState, started_ms: Option<i64>, finished_ms: Option<i64>) -> StoredPoint {
-        StoredPoint {
-            id: Uuid::nil(),
-            configuration: 0,
-            ordinal: 0,
-            level: Level::Inf,
-            repeat: 0,
-            planned_requests: 1,
-            estimated_ms: 10_000,
-            state,
-            started_ms,
-            finished_ms,
-            summary: None,
-            certificate: None,
-            judgement: None,
-            made: None,
-            problem: None,
-        }
-    }
-
-    #[track_caller]
-    fn check(points: &[StoredPoint], expected: u64) {
-        assert_eq!(remaining(points, 100_000), expected);
-    }
-
-    #[test]
-    fn time_left_is_planned_time_less_what_passed() {
-        check(
-            &[
-                point(PointState::Planned, None, None),
-                point(PointState::Running, Some(96_000), None),
-            ],
-            16_000,
-        );
-        check(&[point(PointState::Running, Some(0), None)], 0);
-    }
-
-    #[test]
-    fn time_left_learns_from_finished_points() {
-        let slow = point(PointState::Finished, Some(0), Some(20_000));
-        check(&[slow, point(PointState::Planned, None, None)], 20_000);
-    }
 }

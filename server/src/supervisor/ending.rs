@@ -1,7 +1,7 @@
 //! How a study ends. What its end changes is worked out once; storing it is tried until it is stored, because a study
 //! that cannot be ended holds its engine and keeps its page waiting.
 
-use app::studio::{LiveEvent, PointState, StudyState};
+use app::studio::{Hold, LiveEvent, PointState, StudyState};
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
@@ -27,6 +27,7 @@ impl Ending {
             state,
             problem: problem.clone(),
             remaining_ms: None,
+            hold: Hold::None,
         });
         Self {
             study: model.study.id,
@@ -107,6 +108,7 @@ fn tell_unstored(parts: &Parts, ending: &Ending, control: &Control, cause: &Stor
         state: ending.state,
         problem: Some(problem),
         remaining_ms: None,
+        hold: Hold::None,
     };
     parts.live.announce(study, None, event);
 }

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use load::launch::{AnsweredBy, Exit, Launch, LaunchError, Managed, NotStarted, start, why};
+use load::launch::{AnsweredBy, Exit, Launch, LaunchError, Managed, NotStarted, start_heard, why};
 use load::{PointError, PointRun};
 use measure::knobs::{Fact, Facts, Knobs, LAUNCH, SEEN, Source};
 use measure::request::Outcome;
@@ -172,7 +172,9 @@ impl Run<'_> {
         })?;
         let id = Uuid::now_v7();
         let started_ms = now_ms();
-        let began = start(&launch, &self.control.halted).await;
+        let control = &self.control;
+        let hear = |said| control.hear(Some((id, said)));
+        let began = start_heard(&launch, &control.halted, hear).await;
         self.keep_start((id, configuration, started_ms), &launch, &began)
             .await?;
         let engine = began.map_err(|failed| match failed.cause {

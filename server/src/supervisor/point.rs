@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use app::studio::{LiveEvent, PointState, Progress};
+use app::studio::{Failing, LiveEvent, PointState, Progress};
 use load::{Begun, InputTokens, Made, Observer, PointRun, Sharing, run_point};
 use measure::adaptive::Doom;
 use measure::arrival::discipline;
@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::around::Around;
+use super::control::Control;
+use super::pause::UnderLoad;
 use super::run::{Halt, Run};
 use super::site::{Site, probe};
 use crate::live::LiveHub;
@@ -44,12 +46,15 @@ impl Run<'_> {
         let halted = self.control.halted.child_token();
         let doom = self.doom(&halted);
         let watch = Arc::new(self.feed(index, beside.begun(), doom));
+        let point = self.model.points[index].id;
+        self.control.under_load(point, halted.clone());
         let run = run_point(&site.engine, plan, watch, halted.clone());
         let run = match &site.managed {
-            Some(managed) => managed.watch(&halted, run).await?,
-            None => run.await,
+            Some(managed) => managed.watch(&halted, run).await,
+            None => Ok(run.await),
         };
-        let mut run = run.map_err(|cause| {
+        let skipped = self.control.relieved();
+        let mut run = run?.map_err(|cause| {
             Halt::Failed(format!(
                 "The point could not be measured: {}.",
                 sentence(&cause)
@@ -58,8 +63,9 @@ impl Run<'_> {
         if self.control.halted.is_cancelled() {
             return Err(Halt::Wanted);
         }
+        let planned = run.records.len();
         if run.stopped {
-            // Given up above capacity: what had not come due is no part of its schedule.
+            // Given up above capacity, or skipped: what had not come due is no part of its schedule.
             run.leave_out_undue();
         }
         let (seen, metrics) = beside.end().await;
@@ -76,7 +82,12 @@ impl Run<'_> {
             seen,
             metrics,
         };
-        let cache = self.finish(index, run, around).await?;
+        // One that ended by itself before it could be skipped is whole.
+        let cache = if skipped && run.stopped {
+            self.finish_skipped(index, (run, planned), around).await?
+        } else {
+            self.finish(index, run, around).await?
+        };
         self.remember_cache(site.configuration, cache.cold(reset))
             .await
     }
@@ -103,7 +114,7 @@ impl Run<'_> {
         LiveEvent::Point {
             point: Box::new(point_view(point)),
             ceilings,
-            remaining_ms: self.model.remaining_ms(),
+            remaining_ms: self.tell_left(),
         }
     }
 
@@ -119,14 +130,12 @@ impl Run<'_> {
         begun: Arc<Begun>,
         doom: Option<Mutex<(Doom, CancellationToken)>>,
     ) -> Feed {
-        let point = &self.model.points[index];
-        let remaining_ms = self.model.remaining_ms().unwrap_or_default();
         Feed {
             live: self.parts.live.clone(),
             study: self.model.study.id,
-            point: point.id,
-            begun_ms: now_ms(),
-            remaining_ms,
+            point: self.model.points[index].id,
+            left: self.left_under_load(index),
+            control: self.control.clone(),
             begun,
             doom,
         }
@@ -292,9 +301,8 @@ struct Feed {
     live: Arc<LiveHub>,
     study: Uuid,
     point: Uuid,
-    begun_ms: i64,
-    /// Estimated when the point began.
-    remaining_ms: u64,
+    left: UnderLoad,
+    control: Arc<Control>,
     /// Whoever looks beside the point.
     begun: Arc<Begun>,
     /// What ends it where it is above capacity, and how.
@@ -333,7 +341,19 @@ impl Observer for Feed {
             ttft_p50_ns,
             ttft_p95_ns,
             ttft_count,
+            sent_per_s,
+            completed_per_s,
+            failures,
         } = now;
+        let ended = f64::from(completed + failed) / f64::from(scheduled.max(1));
+        let estimate = self.left.at(elapsed_ms, ended);
+        let remaining_ms = Some(self.control.told().passing(estimate, now_ms()));
+        let failing = |it: load::Failing| Failing {
+            kind: it.kind.name().to_owned(),
+            count: it.count,
+            first: it.first,
+            latest_ms: it.latest_ms,
+        };
         let progress = Progress {
             elapsed_ms,
             scheduled,
@@ -345,11 +365,10 @@ impl Observer for Feed {
             ttft_p50_ns,
             ttft_p95_ns,
             ttft_count,
+            sent_per_s,
+            completed_per_s,
+            failures: failures.into_iter().map(failing).collect(),
         };
-        let remaining_ms = Some(
-            self.remaining_ms
-                .saturating_sub(now_ms().abs_diff(self.begun_ms)),
-        );
         self.live.announce(
             self.study,
             None,

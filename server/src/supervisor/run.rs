@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::studio::{LiveEvent, PointState, StudyState};
+use app::studio::{Hold, LiveEvent, PointState, StudyState};
 use measure::study::{OnFailure, PlannedPoint};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
@@ -17,10 +17,11 @@ use super::search::plan_so_far;
 use super::site::Site;
 use super::worth::not_worth;
 use super::{Parts, Supervisor};
-use crate::store::{FailPoint, StoreError};
+use crate::store::{FailPoint, StoreError, Wishes, now_ms};
 use crate::studio::added::check_added;
 use crate::studio::engines::sentence;
 use crate::studio::history::catch_up_or_log;
+use crate::studio::left::left;
 use crate::studio::views::Model;
 
 /// So often a running study says that it does.
@@ -147,6 +148,7 @@ impl Run<'_> {
                 }
                 break;
             };
+            self.hold(site.as_ref()).await?;
             match self.measure_next(site, index).await {
                 Err(Halt::Engine(failure)) => {
                     self.close(site.take()).await;
@@ -162,9 +164,8 @@ impl Run<'_> {
 
     fn next_point(&self) -> Option<usize> {
         let points = &self.model.points;
-        let is_open = |index: usize| {
-            points[index].state != PointState::Finished && !self.failed.contains(&index)
-        };
+        let is_open =
+            |index: usize| !points[index].state.is_over() && !self.failed.contains(&index);
         let study = &self.model.study;
         let pace = order::pace(&study.spec, self.starts_quickly());
         let forward = order::first_counts(&study.spec, study.counted.map(|it| it.source));
@@ -211,7 +212,7 @@ impl Run<'_> {
             let rest = (0..self.model.points.len()).filter(|it| {
                 let point = &self.model.points[*it];
                 point.configuration == configuration
-                    && point.state != PointState::Finished
+                    && !point.state.is_over()
                     && !self.failed.contains(it)
             });
             for index in rest.collect::<Vec<_>>() {
@@ -242,6 +243,7 @@ impl Run<'_> {
         let Some(mut site) = site else { return };
         if let Some(started) = site.managed.take() {
             started.stop(&self.parts.store).await;
+            self.control.hear(None);
         }
         let _ = tokio::task::spawn_blocking(move || drop(site)).await;
     }
@@ -293,7 +295,8 @@ impl Run<'_> {
         let event = LiveEvent::State {
             state: self.model.study.state,
             problem,
-            remaining_ms: self.model.remaining_ms(),
+            remaining_ms: self.tell_left(),
+            hold: Hold::of(StudyState::Running, self.model.study.pause_requested),
         };
         let number = self
             .parts
@@ -302,6 +305,23 @@ impl Run<'_> {
             .await?;
         self.announce(number, event);
         Ok(())
+    }
+
+    /// Whether a point is not tried again before the study is resumed.
+    pub(super) fn has_failed(&self, index: usize) -> bool {
+        self.failed.contains(&index)
+    }
+
+    /// Milliseconds that the study still takes, of a sweep that finds the ceiling at most; `None` where it does not run.
+    pub(super) fn estimate(&self) -> Option<f64> {
+        if self.model.study.spec.adaptive.is_some() || self.model.study.state != StudyState::Running
+        {
+            return self.model.remaining_ms().map(|it| it as f64);
+        }
+        let points = self.model.points.iter().enumerate();
+        let tried = points.filter(|(index, _)| !self.has_failed(*index));
+        let tried: Vec<_> = tried.map(|(_, it)| it.clone()).collect();
+        Some(left(&tried, now_ms()))
     }
 
     pub fn announce(&self, number: u64, event: LiveEvent) {
@@ -344,8 +364,12 @@ async fn beat(
             () = tokio::time::sleep(BEAT) => {}
         }
         match store.heartbeat(study, worker).await {
-            Ok(Some(true)) => control.halt(Why::Person),
-            Ok(Some(false)) => {}
+            Ok(Some(Wishes { stop: true, .. })) => control.halt(Why::Person),
+            Ok(Some(Wishes { skip, .. })) => {
+                if let Some(point) = skip {
+                    control.skip(point);
+                }
+            }
             Ok(None) if done.is_cancelled() => return,
             Ok(None) => control.halt(Why::LeaseLost),
             Err(cause) => {

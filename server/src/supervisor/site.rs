@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::studio::{LiveEvent, StudyState};
+use app::studio::Hold;
 use load::dialect::Quirks;
 use load::{Engine, EngineOptions, Probe, Wire};
 use measure::knobs::{Facts, Knobs};
@@ -19,9 +19,6 @@ use crate::studio::engines::{PROBE_LIMIT, sentence};
 
 /// A connection that is not open after this has failed.
 const CONNECT: Duration = Duration::from_secs(10);
-
-/// A person may press Continue at another server: so often the study looks.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// The engine of one configuration.
 pub(super) struct Site {
@@ -202,36 +199,9 @@ impl Run<'_> {
             Turn::OtherEndpoint(other) => Ok(other.clone()),
             Turn::Managed { .. } => Ok(endpoint),
             Turn::Pause { instruction } => {
-                self.wait_for_person(instruction).await?;
+                self.wait_for_person(instruction.clone(), Hold::None)
+                    .await?;
                 Ok(endpoint)
-            }
-        }
-    }
-
-    async fn wait_for_person(&mut self, instruction: &str) -> Result<(), Halt> {
-        let study = self.model.study.id;
-        let event = LiveEvent::State {
-            state: StudyState::Waiting,
-            problem: Some(instruction.to_owned()),
-            remaining_ms: None,
-        };
-        let number = self
-            .parts
-            .store
-            .move_study(study, StudyState::Running, &event)
-            .await?;
-        self.model.study.state = StudyState::Waiting;
-        self.parts.live.announce(study, number, event);
-        loop {
-            tokio::select! {
-                () = self.control.halted.cancelled() => return Err(Halt::Wanted),
-                () = self.control.proceed.notified() => {}
-                () = tokio::time::sleep(LOOK) => {}
-            }
-            let stored = self.parts.store.study(study).await?;
-            if stored.is_some_and(|(study, _)| study.state == StudyState::Running) {
-                self.model.study.state = StudyState::Running;
-                return Ok(());
             }
         }
     }

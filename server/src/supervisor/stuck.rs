@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use app::studio::{LiveEvent, StudyState};
+use app::studio::{Hold, LiveEvent, StudyState};
 use tracing::{error, info, warn};
 
 use super::Supervisor;
@@ -54,6 +54,7 @@ impl Supervisor {
                         state: StudyState::Queued,
                         problem: problem.map(str::to_owned),
                         remaining_ms: None,
+                        hold: Hold::None,
                     };
                     self.parts.live.announce(study, None, event);
                 }

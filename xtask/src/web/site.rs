@@ -19,6 +19,7 @@ const STYLES: &[&str] = &[
     "layout",
     "components",
     "study",
+    "live",
     "new",
     "compare",
     "point",

@@ -7,18 +7,13 @@ use crate::ui::reactive::{effect, memo};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use measure::slo::Slo;
-use measure::study::Turn;
 use uuid::Uuid;
 
 use super::Page;
-use crate::api::{
-    Answer, delete_study, edit_study, get_study, proceed_study, resume_study, stop_study,
-};
+use crate::api::{Answer, delete_study, edit_study, get_study, resume_study, stop_study};
 use crate::live::is_live;
-use crate::studio::{PointState, StudyEdit, StudyState, StudyView};
-use crate::ui::badge::Tone;
+use crate::studio::{StudyEdit, StudyState, StudyView};
 use crate::ui::dialog::Dialog;
-use crate::ui::empty::Notice;
 use crate::ui::toast::toasts;
 use crate::url_state::{ViewState, escape};
 use crate::words;
@@ -114,7 +109,7 @@ fn remaining(study: &StudyView) -> usize {
     study
         .points
         .iter()
-        .filter(|point| point.state != PointState::Finished)
+        .filter(|point| !point.state.is_over())
         .count()
 }
 
@@ -153,45 +148,6 @@ fn Delete(page: Page) -> impl IntoView {
         </button>
     }
     .erased()
-}
-
-/// The engine must be restarted by a person: what to do, and the button for when it is done.
-#[component]
-pub fn Waiting(page: Page, problem: Option<String>) -> impl IntoView {
-    let instruction = page.known.with_untracked(instruction);
-    let owner = page.is_owner();
-    view! {
-        <Notice tone=Tone::Warn>
-            <strong>"Your turn: "</strong>
-            {instruction.or(problem).unwrap_or_else(|| "restart the engine with the next configuration's settings".into())}
-            {owner
-                .then(|| {
-                    view! {
-                        " "
-                        <button type="button" class="button primary compact" on:click=move |_| act(page, "Going on.", proceed_study(id(page)))>
-                            "Continue"
-                        </button>
-                    }
-                })}
-        </Notice>
-    }
-    .erased()
-}
-
-/// What the next configuration asks a person to do.
-fn instruction(study: &StudyView) -> Option<String> {
-    let next = study
-        .points
-        .iter()
-        .find(|point| point.state != PointState::Finished)?;
-    let spec = &study.configurations.get(next.configuration as usize)?.spec;
-    match &spec.turn {
-        Turn::Pause { instruction } => Some(format!(
-            "{instruction} (for “{}”), then press Continue.",
-            spec.name
-        )),
-        Turn::AsIs | Turn::OtherEndpoint(_) | Turn::Managed { .. } => None,
-    }
 }
 
 /// Name, tags, note.

@@ -129,7 +129,7 @@ fn head(unit: &str, owner: bool) -> Html {
 fn cells(study: &StudyView, point: &PointView, owner: bool) -> Html {
     let configuration = study.configurations.get(point.configuration as usize);
     let configuration = configuration.map_or("", |found| found.spec.name.as_str());
-    let finished = point.state == PointState::Finished;
+    let over = point.state.is_over();
     let level = match point.repeat {
         0 => point.level.to_string(),
         repeat => format!("{}, repeat {}", point.level, repeat + 1),
@@ -148,13 +148,13 @@ fn cells(study: &StudyView, point: &PointView, owner: bool) -> Html {
         r#"<th scope="row" data-label="configuration"><span class="row nowrap" style="--series:{}"><span class="key" aria-hidden="true"></span>{}</span></th><td class="num" data-label="rate">{}</td>{}{}"#,
         series_colour(point.configuration as usize),
         configuration,
-        if owner && finished {
+        if owner && over {
             link
         } else {
             html!("{}", level)
         },
         numbers(point),
-        owner.then(|| html!(r#"<td data-label="raw">{}</td>"#, finished.then_some(raw))),
+        owner.then(|| html!(r#"<td data-label="raw">{}</td>"#, over.then_some(raw))),
     )
 }
 

@@ -10,7 +10,7 @@ use measure::units::{Level, Nanos};
 
 use crate::store::{StoredConfiguration, StoredPoint};
 use crate::studio::views::Model;
-use app::studio::StudyState;
+use app::studio::{PointState, StudyState};
 
 /// The latencies that are watched.
 pub(super) const LATENCIES: [Figure; 6] = [
@@ -66,7 +66,12 @@ pub(super) fn found(model: &Model, stored: &StoredConfiguration) -> Vec<Found> {
             told: latency(&points, figure),
         })
     });
-    let whole = model.study.state == StudyState::Finished && !points.is_empty();
+    let of = |it: &&StoredPoint| it.configuration == stored.ordinal;
+    let skipped = |it: &StoredPoint| it.state == PointState::Skipped;
+    // A curve that a person left a point out of is another curve.
+    let whole = model.study.state == StudyState::Finished
+        && !points.is_empty()
+        && !model.points.iter().filter(of).any(skipped);
     let curve = whole.then(|| Found {
         level: None,
         figure: Figure::Ceiling,
