@@ -33,7 +33,7 @@ pub fn picture(chart: &Chart, large: bool) -> String {
     grid(&mut svg, chart);
     curves(&mut svg, chart);
     for line in &chart.lines {
-        let seen = line.marks.iter().filter(|it| is_seen(chart, it.x));
+        let seen = line.marks.iter().filter(|it| is_seen(chart, it.x, it.y));
         seen.for_each(|one| mark(&mut svg, chart, line, one));
     }
     if large || chart.lines.len() <= FEW {
@@ -50,9 +50,10 @@ pub fn whole(chart: &Chart) -> String {
     svg + &over(&chart.over, &chart.x, &chart.y, true) + "</svg>"
 }
 
-/// Whether a value lies on the part of the axis that is shown.
-fn is_seen(chart: &Chart, x: f64) -> bool {
-    (-0.001..=1.001).contains(&chart.x.fraction(x))
+/// Whether a place lies on the part of the axes that is shown.
+fn is_seen(chart: &Chart, x: f64, y: f64) -> bool {
+    let on = |axis: &Axis, value| (-0.001..=1.001).contains(&axis.fraction(value));
+    on(&chart.x, x) && on(&chart.y, y)
 }
 
 /// Writing to a string cannot fail.
@@ -260,7 +261,9 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
     put(
         svg,
         format_args!(
-            r#"<svg x="{x}%" y="{y}%" overflow="visible"><title>{}: {}</title>"#,
+            r#"<svg x="{x}%" y="{y}%" overflow="visible" data-point="{}" data-line="{}"><title>{}: {}</title>"#,
+            mark.id,
+            line.colour,
             escaped(&line.name),
             escaped(&mark.hover)
         ),
@@ -307,7 +310,7 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
 /// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
 fn names(svg: &mut String, chart: &Chart) {
     let all = labels(chart).into_iter();
-    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x)) {
+    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x, it.end.y)) {
         let (x, y) = (across(chart, end.x), down(chart, end.y));
         let (colour, name) = (series_colour(line.colour), escaped(&line.name));
         let shift = 4 - rise;

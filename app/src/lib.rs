@@ -131,6 +131,7 @@ pub fn shell() -> impl IntoView {
             </head>
             <body data-plotly=plotly>
                 <App />
+                <footer class="site-footer" inner_html=drawn::keys::footer().into_string()></footer>
             </body>
         </html>
     }
@@ -140,8 +141,10 @@ pub fn shell() -> impl IntoView {
 #[cfg(feature = "ssr")]
 fn wake_up(js: &str, wasm: &str) -> String {
     format!(
-        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); {} }});",
-        later::SCRIPT
+        "import init, {{ hydrate }} from {js:?};\n{}\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); {} {} }});",
+        drawn::keys::SCRIPT,
+        later::SCRIPT,
+        pages::STUDY_SCRIPT
     )
 }
 

@@ -215,8 +215,7 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     if let Some(nothing) = failures::nothing_succeeded(view) {
         return vec![nothing];
     }
-    let levels = &view.spec.levels;
-    if !levels.is_empty() && levels.iter().all(|it| !it.is_open()) && baseline.ceiling.is_some() {
+    if has_no_rate(view) && baseline.ceiling.is_some() {
         return [Some(NO_RATE.to_owned()), doubt(view)]
             .into_iter()
             .flatten()
@@ -230,6 +229,12 @@ pub fn answer(view: &StudyView) -> Vec<String> {
         Some(format!("{}: {}", it.spec.name, small(ended)))
     }));
     sentences
+}
+
+/// Whether no point of a study has a rate of its own: nothing lies over one, and there is no ceiling to be found.
+pub fn has_no_rate(view: &StudyView) -> bool {
+    let levels = &view.spec.levels;
+    !levels.is_empty() && levels.iter().all(|it| !it.is_open())
 }
 
 fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> String {

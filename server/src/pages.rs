@@ -3,6 +3,7 @@
 pub mod compare; // configurations side by side, and what is shown of them as files
 pub mod curve; // a study's curve as files
 pub mod embed; // a shared curve in a frame
+pub mod iso; // the iso-goodput map of a point
 pub mod point;
 pub mod sharing; // links to a study // one point, and its requests
 pub mod start; // studies, newest first

@@ -1,6 +1,7 @@
 //! A document that the server draws whole: nothing in it is to be pressed but links, forms and what is folded, so no module is loaded.
 //! What a page does beside that, a few lines of script of its own do.
 
+use super::keys;
 use crate::Assets;
 use crate::ui::html::{Html, html};
 use crate::ui::theme::{theme_script, toggle_script};
@@ -18,7 +19,7 @@ pub struct Drawn {
 /// The whole document. `nonce` is that of its content security policy.
 pub fn document(page: &Drawn, assets: &Assets, nonce: &str) -> String {
     html!(
-        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{} · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines"{}>Engines</a></nav><button type="button" class="theme-toggle quiet" aria-label="Switch between light and dark" title="Switch between light and dark">◐</button><script nonce="{}">{}</script></header><main id="main" tabindex="-1">{}</main></body></html>"##,
+        r##"<!DOCTYPE html><html lang="en" data-hydrated="true"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{} · Goodput Studio</title><link rel="icon" href="{}" type="image/svg+xml"><link rel="stylesheet" href="{}"><script nonce="{}">{}</script></head><body><a class="skip-link" href="#main">Skip to content</a><header class="site-header"><a href="/" class="brand">Goodput Studio</a><nav aria-label="Studio"><a href="/engines"{}>Engines</a></nav><button type="button" class="theme-toggle quiet" aria-label="Switch between light and dark" title="Switch between light and dark">◐</button><script nonce="{}">{}</script></header><main id="main" tabindex="-1">{}</main><footer class="site-footer">{}</footer><script nonce="{}">{}</script></body></html>"##,
         page.title,
         assets.favicon,
         assets.css,
@@ -27,7 +28,10 @@ pub fn document(page: &Drawn, assets: &Assets, nonce: &str) -> String {
         page.is_engines.then(|| Html::literal(r#" aria-current="page""#)),
         nonce,
         Html::script(toggle_script()),
-        page.body
+        page.body,
+        keys::footer(),
+        nonce,
+        Html::script(keys::SCRIPT.to_owned())
     )
     .into_string()
 }

@@ -23,6 +23,8 @@ const STYLES: &[&str] = &[
     "compare",
     "point",
     "start",
+    "keys",
+    "iso",
 ];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 
