@@ -126,13 +126,16 @@ fn path(line: &Line, knots: &[Knot], colour: &str) -> Trace {
     }
 }
 
+/// In place of an infinite load: JSON has none.
+const UNBOUND: f64 = 1e9;
+
 /// Marks that say what they are under the pointer, and to whoever steps from one to the next.
 fn hovering(mode: Mode, marks: &[&Mark], line: &Line) -> Trace {
     let texts = marks.iter().map(|mark| wrapped(&line.name, &mark.hover));
     Trace {
         name: Some(line.name.clone()),
         legendgroup: Some(line.colour.to_string()),
-        customdata: Some(marks.iter().map(|mark| mark.load().min(f64::MAX)).collect()),
+        customdata: Some(marks.iter().map(|mark| mark.load().min(UNBOUND)).collect()),
         ids: Some(marks.iter().map(|mark| mark.id.to_string()).collect()),
         hovertext: Some(texts.collect()),
         hoverinfo: Some(HoverInfo::Text),

@@ -127,7 +127,7 @@ fn axis(plane: &Plane, study: &StudyView, metric: Metric) -> Option<Axis> {
     let own = bounds.iter().find(|it| it.metric == metric);
     let own = own.map(|it| it.at_most.as_millis_f64());
     let title = format!(
-        "at most {} of a request (ms)",
+        "{} of a request at most (ms)",
         crate::words::metric_name(metric)
     );
     let values = [least.max(middle / 50.0), middle, most].into_iter();

@@ -11,6 +11,8 @@ use crate::ui::html::{Html, html};
 
 /// Shares that a line is drawn for, where the sample can tell them, and the SLO's own.
 const SHARES: [f64; 5] = [0.5, 0.75, 0.9, 0.95, 0.99];
+/// How far two labels must stand apart, in percent of the height.
+const APART: f64 = 6.0;
 /// Into so many parts the horizontal axis is cut.
 const PARTS: u32 = 72;
 
@@ -64,8 +66,13 @@ impl Map<'_> {
             svg.push_str(&region(line, *share == self.slo.attainment));
         }
         svg.push_str("</svg>");
+        // From the loosest share up, each above the one before.
+        let mut above = 100.0_f64;
         for (share, line) in &lines {
-            svg.push_str(&label(line, *share));
+            let end = line.last().map_or(100.0, |[_, y]| *y);
+            above = end.min(above);
+            svg.push_str(&label(above, *share));
+            above -= APART;
         }
         svg + "</svg>"
     }
@@ -118,11 +125,10 @@ fn region(line: &[[f64; 2]], is_target: bool) -> String {
 }
 
 /// A line's share, at its right end.
-fn label(line: &[[f64; 2]], share: f64) -> String {
-    let y = line.last().map_or(0.0, |[_, y]| *y);
-    let (x, text) = (100.0, format::percent(share));
+fn label(y: f64, share: f64) -> String {
+    let text = format::percent(share);
     format!(
-        r#"<text x="{x}%" y="{y:.2}%" dx="-6" dy="-4" text-anchor="end" style="fill:var(--text);paint-order:stroke;stroke:var(--bg);stroke-width:3px">{text}</text>"#
+        r#"<text x="100%" y="{y:.2}%" dx="-6" dy="-4" text-anchor="end" style="fill:var(--text);paint-order:stroke;stroke:var(--bg);stroke-width:3px">{text}</text>"#
     )
 }
 

@@ -17,6 +17,9 @@
   document.addEventListener("keydown", event => {
     if (Object.hasOwn(does, event.key) && free(event) && does[event.key]()) event.preventDefault();
   });
+  document.getElementById("keys").addEventListener("toggle", event => {
+    if (event.newState == "open") event.target.querySelector("[data-close]").focus();
+  });
   const search = location.hash == "#search" && shown("input[type=search]");
   if (search) enter(search);
 }

@@ -29,12 +29,14 @@
     if (!answer?.ok || asked != path) { if (asked == path) asked = null; return; }
     const fresh = document.createElement("div");
     fresh.innerHTML = await answer.text();
-    // A menu in use stays.
-    const menu = fresh.querySelector("select"), old = body.querySelector("select");
-    if (menu && old && menu.innerHTML == old.innerHTML) menu.closest("label").replaceWith(old.closest("label"));
-    const open = body.querySelector("details")?.open;
-    body.replaceChildren(...fresh.childNodes);
-    if (open) body.querySelector("details").open = true;
+    // A menu in use stays where it is, and so does an open table.
+    const texts = it => [...it?.options ?? []].map(option => option.text).join();
+    const old = body.querySelector("select"), open = body.querySelector("details")?.open;
+    const same = old && texts(old) == texts(fresh.querySelector("select"));
+    if (same) fresh.querySelector("label").remove();
+    [...body.children].forEach(it => { if (!same || !it.contains(old)) it.remove(); });
+    body.append(...fresh.childNodes);
+    if (open && body.querySelector("details")) body.querySelector("details").open = true;
     place();
   };
   const soon = () => { clearTimeout(due); due = setTimeout(ask, 300); };
