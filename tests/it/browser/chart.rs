@@ -3,7 +3,7 @@
 use tests::browser::Browser;
 use tests::process::StudioProcess;
 use tests::samples::{configuration, small_study};
-use thirtyfour::prelude::*;
+use thirtyfour::{Key, TypingData};
 
 /// A small study of two configurations, open in a browser.
 struct Open {
@@ -37,9 +37,9 @@ impl Open {
     }
 
     /// A key, as a keyboard sends it to whatever has the focus.
-    async fn key(&self, key: impl AsRef<str>) -> anyhow::Result<()> {
+    async fn key(&self, key: impl Into<TypingData>) -> anyhow::Result<()> {
         let chain = self.browser.driver.action_chain();
-        Ok(chain.send_keys(key.as_ref()).perform().await?)
+        Ok(chain.send_keys(key).perform().await?)
     }
 
     async fn holds(&self, what: &str, script: &str) -> anyhow::Result<()> {
@@ -76,7 +76,7 @@ async fn keys_step_along_curves_and_mark_the_point_in_every_chart() -> anyhow::R
     open.key(Key::Right + "").await?;
     open.holds(
         "the first point",
-        &format!("{SAID}.startsWith('baseline; 20 req/s')"),
+        &format!("{SAID}.startsWith('baseline; 20.0 req/s')"),
     )
     .await?;
     let marked = "document.querySelectorAll('.cross:not([hidden])').length === 3 && document.querySelector('.readout').getAttribute('aria-live') === 'polite'";
@@ -85,19 +85,19 @@ async fn keys_step_along_curves_and_mark_the_point_in_every_chart() -> anyhow::R
     open.key(Key::Right + "").await?;
     open.holds(
         "the next",
-        &format!("{SAID}.startsWith('baseline; 40 req/s')"),
+        &format!("{SAID}.startsWith('baseline; 40.0 req/s')"),
     )
     .await?;
     open.key(Key::Down + "").await?;
     open.holds(
         "the other curve",
-        &format!("{SAID}.startsWith('other; 40 req/s')"),
+        &format!("{SAID}.startsWith('other; 40.0 req/s')"),
     )
     .await?;
     let violations = open.browser.accessibility_violations().await?;
     anyhow::ensure!(violations.is_empty(), "{violations:#?}");
     open.key(Key::Enter + "").await?;
-    open.browser.shows("other at 40 req/s").await?;
+    open.browser.shows("other at 40.0 req/s").await?;
     let there = "/\\/points\\/[0-9a-f-]{36}$/.test(location.pathname)";
     open.holds("the point's page", there).await?;
     super::without_complaints(&open.browser).await?;
@@ -244,7 +244,7 @@ async fn the_map_shows_pairs_of_bounds_and_tries_the_one_that_is_pointed_at() ->
         "/[?&]map=3/.test(location.search)",
     )
     .await?;
-    open.browser.shows("Other at 40 req/s").await?;
+    open.browser.shows("Other at 40.0 req/s").await?;
     let plane = open.browser.find(".iso .plane").await?;
     plane.scroll_into_view().await?;
     let chain = open.browser.driver.action_chain();

@@ -106,7 +106,6 @@
       anew(main);
     });
     wake.observe(main, { attributes: true, attributeFilter: ["class"] });
-    main.classList.toggle("steps", true);
     plots.filter(it => it != main).forEach(plot => {
       const picture = plot.querySelector(".picture");
       new MutationObserver(() => anew(plot)).observe(picture, { childList: true });
