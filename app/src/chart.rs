@@ -49,6 +49,16 @@ pub struct Axes {
     pub log: bool,
 }
 
+impl Axes {
+    /// The percentile of whatever is shown as one.
+    fn percentile(self) -> Percentile {
+        match self.upward {
+            Upward::Latency(_, percentile) => percentile,
+            Upward::Attainment | Upward::Goodput => Percentile::P50,
+        }
+    }
+}
+
 /// One configuration, as a chart takes it.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
@@ -60,6 +70,8 @@ pub struct Series<'a> {
     pub points: Vec<&'a PointView>,
     /// Its ceiling by attainment.
     pub ceiling: Option<Ceiling>,
+    /// How many GPUs it has, where its hardware says so.
+    pub gpus: Option<u32>,
 }
 
 /// Where a mark stands.
@@ -192,8 +204,29 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// The same, of a part of the horizontal axis.
-    pub fn zoomed(mut self, part: Option<(f64, f64)>) -> Self {
+    /// The same, of a part of the horizontal axis, and of the vertical one.
+    pub fn zoomed(self, part: Option<(f64, f64)>, up: Option<(f64, f64)>) -> Self {
+        self.zoomed_across(part).zoomed_up(up)
+    }
+
+    fn zoomed_up(mut self, part: Option<(f64, f64)>) -> Self {
+        let Some((lo, hi)) = part else { return self };
+        let lo = if self.y.log && lo <= 0.0 {
+            self.y.bottom()
+        } else {
+            lo
+        };
+        if hi <= lo {
+            return self;
+        }
+        let marks = self.lines.iter_mut().flat_map(|line| &mut line.marks);
+        let above = marks.filter(|it| matches!(it.place, Place::Above | Place::Infinite));
+        above.for_each(|it| it.y = hi);
+        self.y = self.y.zoomed(lo, hi);
+        self
+    }
+
+    fn zoomed_across(mut self, part: Option<(f64, f64)>) -> Self {
         let Some((lo, hi)) = part else { return self };
         // A logarithmic axis has no zero.
         let lo = if self.x.log && lo <= 0.0 {
@@ -211,15 +244,26 @@ impl Chart {
                 .filter(|it| it.place == Place::RightEdge);
             edge.for_each(|it| it.x = hi);
         }
-        let ceilings = std::mem::take(&mut self.over.ceilings).into_iter();
-        self.over.ceilings = ceilings.filter_map(|it| within(it, lo, hi)).collect();
         self.x = self.x.zoomed(lo, hi);
+        self.over = std::mem::take(&mut self.over).within(&self.x);
         self
     }
 
     /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.marks.is_empty())
+    }
+}
+
+impl Over {
+    /// The same, as far as it lies on this part of the horizontal axis.
+    pub fn within(self, x: &Axis) -> Self {
+        let ceilings = self.ceilings.into_iter();
+        let within = |it| within(it, x.bottom(), x.top());
+        Self {
+            ceilings: ceilings.filter_map(within).collect(),
+            ..self
+        }
     }
 }
 
@@ -285,7 +329,7 @@ pub fn chart(series: &[Series<'_>], rules: Rules<'_>) -> Chart {
         Vec::new()
     };
     let x = Axis::over(
-        across_title(axes.across, unit),
+        across_title(axes, unit),
         values(&lines, |mark| mark.x).chain(offered),
         axes.log,
     );
@@ -298,7 +342,7 @@ pub fn chart(series: &[Series<'_>], rules: Rules<'_>) -> Chart {
         x,
         y,
         lines,
-        notes: notes.sentences(),
+        notes: notes.sentences(axes),
     }
 }
 
@@ -307,8 +351,7 @@ pub fn over(series: &[Series<'_>], rules: Rules<'_>, x: &Axis) -> Over {
     let Rules {
         slo, axes, unit, ..
     } = rules;
-    let ceiling =
-        |series: &Series<'_>| ceiling_mark(&series.ceiling?, series, axes.across, x, unit);
+    let ceiling = |series: &Series<'_>| ceiling_mark(&series.ceiling?, series, axes, x, unit);
     Over {
         limit: limit(slo, axes.upward),
         ceilings: series.iter().filter_map(ceiling).collect(),
@@ -342,7 +385,9 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::studio::StudyView;
+    use measure::knobs::{Fact, Source};
     use measure::quantile::Estimate;
+    use measure::summary::gpus;
 
     const AXES: Axes = Axes {
         upward: Upward::Latency(Metric::Ttft, Percentile::P95),
@@ -361,6 +406,7 @@ mod tests {
             colour: 0,
             points,
             ceiling: study.configurations[0].ceiling,
+            gpus: gpus(&study.configurations[0].facts),
         };
         chart(
             &[series],
@@ -473,6 +519,77 @@ mod tests {
         );
     }
 
+    fn across(study: &StudyView, across: Across) -> Chart {
+        chart_of(study, Axes { across, ..AXES })
+    }
+
+    #[test]
+    fn per_gpu_is_the_throughput_over_what_the_hardware_says() {
+        let mut study = fixture::study();
+        let unknown = across(&study, Across::PerGpu);
+        assert!(unknown.is_empty());
+        let note = &unknown.notes[0];
+        assert!(
+            note.starts_with("off is left out: nobody says how many GPUs it has"),
+            "{note}"
+        );
+        let fact = Fact {
+            value: "2x H100".into(),
+            source: Source::Declared,
+        };
+        study.configurations[0]
+            .facts
+            .insert("hardware".into(), fact);
+        let whole: Vec<f64> = across(&study, Across::OutputTokens).lines[0]
+            .knots()
+            .iter()
+            .map(|it| it.x)
+            .collect();
+        let per_gpu: Vec<f64> = across(&study, Across::PerGpu).lines[0]
+            .knots()
+            .iter()
+            .map(|it| it.x * 2.0)
+            .collect();
+        assert_eq!(per_gpu, whole);
+    }
+
+    #[test]
+    fn one_users_speed_falls_as_the_load_rises_and_the_ceiling_lies_the_other_way_round() {
+        let mut study = fixture::study();
+        for (point, millis) in study.points.iter_mut().zip([10, 20, 40]) {
+            let tpot = &mut point.summary.as_mut().expect("summary").tpot;
+            let value = Some(measure::units::Nanos::from_millis(millis));
+            tpot.p95 = Some(Estimate {
+                value,
+                lo: value,
+                hi: value,
+            });
+        }
+        let chart = across(&study, Across::PerUser);
+        let speeds: Vec<f64> = chart.lines[0].knots().iter().map(|it| it.x).collect();
+        assert_eq!(speeds, [100.0, 50.0, 25.0]);
+        study.configurations[0].ceiling = Some(Ceiling::AtLeast { lo: 8.0 });
+        let chart = across(&study, Across::PerUser);
+        let ceiling = &chart.over.ceilings[0];
+        assert_eq!(
+            ceiling.from,
+            chart.x.bottom(),
+            "no rate tried broke it: slower users still"
+        );
+        assert!(ceiling.to <= 50.0, "{ceiling:?}");
+    }
+
+    #[test]
+    fn what_has_no_value_stays_at_the_edge_of_a_part() {
+        let mut study = fixture::study();
+        study.points[2].summary.as_mut().expect("summary").capacity = Capacity::Above {
+            why: "in flight grows".into(),
+        };
+        let chart = chart_of(&study, AXES).zoomed(None, Some((0.0, 50.0)));
+        assert_eq!((chart.y.top(), chart.lines[0].marks[2].y), (50.0, 50.0));
+        assert_eq!(chart.over.limit, chart_of(&study, AXES).over.limit);
+    }
+
     #[test]
     fn a_dragged_line_does_not_drag_its_axis() {
         let study = fixture::study();
@@ -483,6 +600,7 @@ mod tests {
             colour: 0,
             points: study.points.iter().collect(),
             ceiling: None,
+            gpus: None,
         };
         let dragged = chart(
             &[series],

@@ -5,6 +5,8 @@ pub mod docs; // what the words mean, and how things are done
 pub mod document; // around what is drawn whole
 pub mod engines; // which engines there are
 pub mod fields; // fields of the new study's form
+pub mod iso; // what each pair of bounds on TTFT and TPOT would keep
+pub mod keys; // keys, and what stands at every page's end
 pub mod presets; // questions that a study is begun with
 pub mod sample; // what a workload would send
 pub mod start; // studies, newest first

@@ -24,8 +24,8 @@ pub fn figure(chart: &Chart, palette: &Palette) -> String {
     format!(r#"{{"data":[{data}],"layout":{layout},"config":{CONFIGURATION}}}"#)
 }
 
-/// No logo, no bar of buttons: drag to zoom, double click to see all again.
-const CONFIGURATION: &str = r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":"reset"}"#;
+/// No logo, no bar of buttons: drag to zoom, double click to see all again, which the page does itself: it knows all.
+const CONFIGURATION: &str = r#"{"displaylogo":false,"displayModeBar":false,"responsive":false,"scrollZoom":false,"doubleClick":false}"#;
 
 fn traces(chart: &Chart, palette: &Palette) -> Vec<String> {
     let bands = chart.lines.iter().filter_map(|line| band(line, palette));
@@ -78,7 +78,7 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
                     size: 9,
                     color: colour.clone(),
                 }),
-                ..hovering(Mode::Markers, &alike, &line.name)
+                ..hovering(Mode::Markers, &alike, line)
             });
         }
     }
@@ -97,7 +97,7 @@ fn curve(line: &Line, palette: &Palette) -> Vec<Trace> {
             text: Some(glyphs),
             textposition: Some(places.collect()),
             textfont: Some(Font::new(16, &colour)),
-            ..hovering(Mode::Text, &signs, &line.name)
+            ..hovering(Mode::Text, &signs, line)
         });
     }
     traces
@@ -126,11 +126,16 @@ fn path(line: &Line, knots: &[Knot], colour: &str) -> Trace {
     }
 }
 
-/// Marks that say what they are under the pointer.
-fn hovering(mode: Mode, marks: &[&Mark], name: &str) -> Trace {
-    let texts = marks.iter().map(|mark| wrapped(name, &mark.hover));
+/// In place of an infinite load: JSON has none.
+const UNBOUND: f64 = 1e9;
+
+/// Marks that say what they are under the pointer, and to whoever steps from one to the next.
+fn hovering(mode: Mode, marks: &[&Mark], line: &Line) -> Trace {
+    let texts = marks.iter().map(|mark| wrapped(&line.name, &mark.hover));
     Trace {
-        name: Some(name.to_owned()),
+        name: Some(line.name.clone()),
+        legendgroup: Some(line.colour.to_string()),
+        customdata: Some(marks.iter().map(|mark| mark.load().min(UNBOUND)).collect()),
         ids: Some(marks.iter().map(|mark| mark.id.to_string()).collect()),
         hovertext: Some(texts.collect()),
         hoverinfo: Some(HoverInfo::Text),
@@ -166,7 +171,6 @@ fn layout(chart: &Chart, palette: &Palette) -> String {
     let names = labels(chart);
     let names = names.iter().map(|label| name(chart, label, palette));
     write_json(&Layout {
-        uirevision: format!("{} {}", chart.title, chart.x.log),
         margin: margin(),
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",

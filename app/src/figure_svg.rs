@@ -3,7 +3,11 @@
 //! Places are percentages, so the picture fits any width without its letters shrinking. Its colours are the page's own
 //! custom properties, so it follows the theme.
 
+mod beside; // words beside ceilings
+
 use std::fmt::Write;
+
+use beside::Beside;
 
 use crate::axis::Axis;
 use crate::chart::{CeilingMark, Chart, Fill, Knot, Label, Line, Mark, Over, Place, labels};
@@ -33,7 +37,7 @@ pub fn picture(chart: &Chart, large: bool) -> String {
     grid(&mut svg, chart);
     curves(&mut svg, chart);
     for line in &chart.lines {
-        let seen = line.marks.iter().filter(|it| is_seen(chart, it.x));
+        let seen = line.marks.iter().filter(|it| is_seen(chart, it.x, it.y));
         seen.for_each(|one| mark(&mut svg, chart, line, one));
     }
     if large || chart.lines.len() <= FEW {
@@ -50,9 +54,10 @@ pub fn whole(chart: &Chart) -> String {
     svg + &over(&chart.over, &chart.x, &chart.y, true) + "</svg>"
 }
 
-/// Whether a value lies on the part of the axis that is shown.
-fn is_seen(chart: &Chart, x: f64) -> bool {
-    (-0.001..=1.001).contains(&chart.x.fraction(x))
+/// Whether a place lies on the part of the axes that is shown.
+fn is_seen(chart: &Chart, x: f64, y: f64) -> bool {
+    let on = |axis: &Axis, value| (-0.001..=1.001).contains(&axis.fraction(value));
+    on(&chart.x, x) && on(&chart.y, y)
 }
 
 /// Writing to a string cannot fail.
@@ -167,24 +172,34 @@ pub fn over(over: &Over, x: &Axis, y: &Axis, large: bool) -> String {
         promise(&mut svg, rounded((1.0 - base) * 100.0).clamp(0.0, 100.0));
     }
     let count = over.ceilings.len();
+    let mut words = Beside::new(base, large);
+    let crowded = if large { CROWDED } else { FEW } < count;
     for (index, mark) in over.ceilings.iter().enumerate() {
         let height = ceiling_height(base.unwrap_or(0.03), index, count);
-        let labelled = count <= if large { MOST_LABELS } else { FEW };
-        ceiling(&mut svg, x, height, mark, labelled);
+        if crowded {
+            tick(&mut svg, x, mark);
+            continue;
+        }
+        ceiling(&mut svg, x, height, mark);
+        if count <= FEW_WORDS {
+            words.put(&mut svg, x, height, mark);
+        }
     }
     svg.push_str("</svg>");
     svg
 }
 
-/// So many ceilings have their value beside them; where there are more, the legend has it.
-const MOST_LABELS: usize = 12;
+/// More ceilings than this would hide what they lie over: each is a tick on the axis then.
+const CROWDED: usize = 12;
+/// Beside so many ceilings there is room for their values.
+const FEW_WORDS: usize = 6;
 /// So many lines have room for words in a small picture.
 const FEW: usize = 3;
 
 /// The height of a ceiling's bar as a fraction of the axis: below the promise, or above it where there is no room, and bars of
 /// several configurations do not cover each other.
 fn ceiling_height(base: f64, index: usize, count: usize) -> f64 {
-    let apart = (0.6 / count as f64).min(0.035);
+    let apart = (0.6 / count as f64).min(0.045);
     let way = if apart * (count as f64) < base {
         -1.0
     } else {
@@ -210,8 +225,8 @@ fn promise(svg: &mut String, y: f64) {
     );
 }
 
-/// The ceiling: its interval as a bar with ends, its value as an upright down to the axis and in words.
-fn ceiling(svg: &mut String, axis: &Axis, height: f64, mark: &CeilingMark, labelled: bool) {
+/// The ceiling: its interval as a bar with ends, its value as an upright down to the axis.
+fn ceiling(svg: &mut String, axis: &Axis, height: f64, mark: &CeilingMark) {
     let [low, middle, high] =
         [height - 0.012, height, height + 0.012].map(|it| rounded((1.0 - it) * 100.0));
     let colour = series_colour(mark.colour);
@@ -237,21 +252,19 @@ fn ceiling(svg: &mut String, axis: &Axis, height: f64, mark: &CeilingMark, label
         );
     }
     svg.push_str("</g>");
-    if labelled {
-        // Beside the end that has more room.
-        let (end, shift, anchor) = if to < 70.0 {
-            (to, 6, "start")
-        } else {
-            (from, -6, "end")
-        };
-        put(
-            svg,
-            format_args!(
-                r#"<text x="{end}%" y="{middle}%" dx="{shift}" dy="4" text-anchor="{anchor}" style="fill:{colour};paint-order:stroke;stroke:var(--bg);stroke-width:3px">{}</text>"#,
-                escaped(&mark.label)
-            ),
-        );
-    }
+}
+
+/// The ceiling's value on the axis; the legend has its interval.
+fn tick(svg: &mut String, axis: &Axis, mark: &CeilingMark) {
+    let Some(at) = mark.at else { return };
+    let (at, colour) = (along(axis, at), series_colour(mark.colour));
+    put(
+        svg,
+        format_args!(
+            r#"<g class="ceiling" style="stroke:{colour};stroke-width:2"><title>{}</title><line x1="{at}%" x2="{at}%" y1="95%" y2="100%"/></g>"#,
+            escaped(&mark.text)
+        ),
+    );
 }
 
 fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
@@ -260,7 +273,9 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
     put(
         svg,
         format_args!(
-            r#"<svg x="{x}%" y="{y}%" overflow="visible"><title>{}: {}</title>"#,
+            r#"<svg x="{x}%" y="{y}%" overflow="visible" data-point="{}" data-line="{}"><title>{}: {}</title>"#,
+            mark.id,
+            line.colour,
             escaped(&line.name),
             escaped(&mark.hover)
         ),
@@ -307,7 +322,7 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
 /// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
 fn names(svg: &mut String, chart: &Chart) {
     let all = labels(chart).into_iter();
-    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x)) {
+    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x, it.end.y)) {
         let (x, y) = (across(chart, end.x), down(chart, end.y));
         let (colour, name) = (series_colour(line.colour), escaped(&line.name));
         let shift = 4 - rise;

@@ -136,6 +136,7 @@ pub fn shell() -> impl IntoView {
             <body data-plotly=plotly>
                 <App />
                 <div inner_html=everywhere::places().into_string()></div>
+                <footer class="site-footer" inner_html=drawn::keys::footer().into_string()></footer>
             </body>
         </html>
     }
@@ -145,8 +146,10 @@ pub fn shell() -> impl IntoView {
 #[cfg(feature = "ssr")]
 fn wake_up(js: &str, wasm: &str) -> String {
     format!(
-        "import init, {{ hydrate }} from {js:?};\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); dispatchEvent(new Event(\"awake\")); {} }});",
-        later::SCRIPT
+        "import init, {{ hydrate }} from {js:?};\n{}\ninit({{ module_or_path: {wasm:?} }}).then(() => {{ hydrate(); dispatchEvent(new Event(\"awake\")); {} {} }});",
+        drawn::keys::SCRIPT,
+        later::SCRIPT,
+        pages::STUDY_SCRIPT
     )
 }
 

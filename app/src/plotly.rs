@@ -130,8 +130,13 @@ pub fn on(
     Ok(Listener(closure))
 }
 
-/// The range that an axis (`xaxis`, `yaxis`) of a drawn figure shows now; on a logarithmic axis, in decades.
-pub fn shown_range(element: &HtmlElement, axis: &str) -> Option<(f64, f64)> {
+/// The range that an axis (`xaxis`, `yaxis`) of a drawn figure shows now, where this event moved it; on a logarithmic axis,
+/// in decades.
+pub fn moved_range(element: &HtmlElement, axis: &str, event: &JsValue) -> Option<(f64, f64)> {
+    let moves = |end: &str| Reflect::has(event, &[axis, end].concat().into()) == Ok(true);
+    if !moves(".range[0]") && !moves(".range[1]") {
+        return None;
+    }
     let within = |value: JsValue, name: &str| Reflect::get(&value, &name.into()).ok();
     let range = ["layout", axis, "range"]
         .into_iter()

@@ -51,11 +51,21 @@ pub enum Across {
     Offered,
     /// Completed requests per second.
     Completed,
+    /// Output tokens per second and GPU.
+    PerGpu,
+    /// Output tokens per second that one user sees.
+    PerUser,
 }
 
 impl Across {
     /// All, in the order of the menu.
-    pub const ALL: [Self; 3] = [Self::OutputTokens, Self::Offered, Self::Completed];
+    pub const ALL: [Self; 5] = [
+        Self::OutputTokens,
+        Self::Offered,
+        Self::Completed,
+        Self::PerGpu,
+        Self::PerUser,
+    ];
 
     /// In URLs.
     pub fn name(self) -> &'static str {
@@ -63,6 +73,8 @@ impl Across {
             Self::OutputTokens => "tok",
             Self::Offered => "offered",
             Self::Completed => "completed",
+            Self::PerGpu => "gpu",
+            Self::PerUser => "user",
         }
     }
 
@@ -72,16 +84,25 @@ impl Across {
             Self::OutputTokens => "output tok/s",
             Self::Offered => "offered rate",
             Self::Completed => "completed req/s",
+            Self::PerGpu => "tok/s per GPU",
+            Self::PerUser => "tok/s per user",
         }
+    }
+
+    /// Whether what it shows falls as the load rises.
+    pub fn falls(self) -> bool {
+        self == Self::PerUser
     }
 }
 
 /// Metrics that the vertical axis can show, in the order of the menu.
-pub const METRICS: [Metric; 5] = [
+pub const METRICS: [Metric; 7] = [
     Metric::Ttft,
     Metric::ScheduledTtft,
+    Metric::Ttfa,
     Metric::Tpot,
     Metric::Itl,
+    Metric::Stall,
     Metric::E2e,
 ];
 
@@ -122,6 +143,10 @@ pub struct ViewState {
     pub hidden: Vec<u32>,
     /// The part of the horizontal axis that is shown, in its unit, where it is not all of it.
     pub zoom: Option<(f64, f64)>,
+    /// The same of the vertical axis.
+    pub up: Option<(f64, f64)>,
+    /// The point whose iso-goodput map is shown, by its place in the study, where it is not the one that is chosen for people.
+    pub map: Option<u32>,
 }
 
 impl Default for ViewState {
@@ -134,6 +159,8 @@ impl Default for ViewState {
             slo: None,
             hidden: Vec::new(),
             zoom: None,
+            up: None,
+            map: None,
         }
     }
 }
@@ -164,6 +191,8 @@ impl ViewState {
                 .and_then(|text| Slo::from_str(&text).ok()),
             hidden,
             zoom: zoom_of(&named("zoom")),
+            up: zoom_of(&named("up")),
+            map: named("map").parse().ok(),
         }
     }
 
@@ -177,6 +206,8 @@ impl ViewState {
             slo,
             hidden,
             zoom,
+            up,
+            map,
         } = self;
         let bare = Self::default();
         let mut pairs = Vec::new();
@@ -202,6 +233,12 @@ impl ViewState {
         if let Some((from, to)) = zoom {
             pairs.push(format!("zoom={from},{to}"));
         }
+        if let Some((from, to)) = up {
+            pairs.push(format!("up={from},{to}"));
+        }
+        if let Some(point) = map {
+            pairs.push(format!("map={point}"));
+        }
         if pairs.is_empty() {
             String::new()
         } else {
@@ -214,6 +251,11 @@ impl ViewState {
 fn zoom_of(text: &str) -> Option<(f64, f64)> {
     let (from, to) = text.split_once(',')?;
     let (from, to) = (decimal::parse(from.trim())?, decimal::parse(to.trim())?);
+    usable(from, to)
+}
+
+/// The range between these ends, where an axis can show it.
+fn usable(from: f64, to: f64) -> Option<(f64, f64)> {
     let apart = FINEST * from.abs().max(to.abs()).max(FINEST);
     (to.abs() < FARTHEST && from.abs() < FARTHEST && apart < to - from).then_some((from, to))
 }
@@ -223,13 +265,35 @@ const FINEST: f64 = 1e-6;
 /// No axis reaches as far.
 const FARTHEST: f64 = 1e15;
 
+/// A range that was dragged out, with no more digits than an eye can tell: each end to a hundredth of the range, or of itself
+/// where that is finer. `None` where nothing is left of it.
+pub fn range(lo: f64, hi: f64) -> Option<(f64, f64)> {
+    let span = hi - lo;
+    let end = |value: f64| {
+        let step = span.min(value.abs()).log10().floor() - 2.0;
+        match value {
+            0.0 => 0.0,
+            _ if step < 0.0 => {
+                let parts = 10f64.powf(-step);
+                (value * parts).round() / parts
+            }
+            _ => {
+                let unit = 10f64.powf(step);
+                (value / unit).round() * unit
+            }
+        }
+    };
+    usable(end(lo), end(hi))
+}
+
 /// What stands in a query and is none of the choices, each with what is shown instead. The server tells it, so that no browser needs to.
 #[cfg(feature = "ssr")]
 pub fn told(get: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let numbers = |text: &str| text.split(',').all(|it| it.parse::<u32>().is_ok());
     let percentile = |text: &str| Percentile::ALL.iter().any(|it| it.name() == text);
     let across = |text: &str| Across::ALL.iter().any(|it| it.name() == text);
-    let asked: [(&str, &str, bool, &str); 6] = [
+    let number = |text: &str| text.parse::<u32>().is_ok();
+    let asked: [(&str, &str, bool, &str); 8] = [
         (
             "y",
             "latency",
@@ -265,6 +329,18 @@ pub fn told(get: impl Fn(&str) -> Option<String>) -> Vec<String> {
             "range (two numbers, the smaller first)",
             given(&get, "zoom", |it| zoom_of(it).is_some()),
             "all of the axis is shown",
+        ),
+        (
+            "up",
+            "range (two numbers, the smaller first)",
+            given(&get, "up", |it| zoom_of(it).is_some()),
+            "all of the axis is shown",
+        ),
+        (
+            "map",
+            "point by its number",
+            given(&get, "map", number),
+            "the map is that of the point nearest to the ceiling",
         ),
     ];
     let wrong = asked.into_iter().filter(|(_, _, known, _)| !known);
@@ -345,6 +421,8 @@ mod tests {
                             slo: None,
                             hidden: vec![0, 2],
                             zoom: Some((0.5, 1e3)),
+                            up: Some((10.0, 250.5)),
+                            map: Some(7),
                         };
                         assert_eq!(read(&state.query()), state);
                     }
@@ -370,9 +448,25 @@ mod tests {
     #[test]
     fn nonsense_is_read_as_a_bare_url() {
         assert_eq!(
-            read("?y=frobs&p=p42&x=&scale=cubic&slo=nonsense&hide=a,b&zoom=9,3"),
+            read("?y=frobs&p=p42&x=&scale=cubic&slo=nonsense&hide=a,b&zoom=9,3&up=4&map=x"),
             ViewState::default()
         );
+    }
+
+    #[test]
+    fn a_dragged_range_has_no_digits_that_nobody_sees() {
+        for (lo, hi, expected) in [
+            (103.4567, 498.7654, Some((103.0, 499.0))),
+            (1000.2341, 1000.9342, Some((1000.234, 1000.934))),
+            (0.051234, 1893.2, Some((0.0512, 1890.0))),
+            (-3.0, 0.0, Some((-3.0, 0.0))),
+            (5.0, 5.0, None),
+            (0.0, f64::INFINITY, None),
+        ] {
+            assert_eq!(range(lo, hi), expected, "{lo} {hi}");
+        }
+        let (lo, hi) = range(0.123456, 0.654321).expect("range");
+        assert_eq!(format!("{lo},{hi}"), "0.123,0.654");
     }
 
     #[cfg(feature = "ssr")]

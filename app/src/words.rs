@@ -220,9 +220,8 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     if let Some(nothing) = failures::nothing_succeeded(view) {
         return vec![nothing];
     }
-    let levels = &view.spec.levels;
     let is_measured = view.points.iter().any(|it| it.summary.is_some());
-    if !levels.is_empty() && levels.iter().all(|it| !it.is_open()) && is_measured {
+    if has_no_rate(view) && is_measured {
         return [Some(NO_RATE.to_owned()), doubt(view)]
             .into_iter()
             .flatten()
@@ -238,6 +237,12 @@ pub fn answer(view: &StudyView) -> Vec<String> {
     }));
     sentences.extend(offered(view, unit));
     sentences
+}
+
+/// Whether no point of a study has a rate of its own: nothing lies over one, and there is no ceiling to be found.
+pub fn has_no_rate(view: &StudyView) -> bool {
+    let levels = &view.spec.levels;
+    !levels.is_empty() && levels.iter().all(|it| !it.is_open())
 }
 
 fn headline(view: &StudyView, baseline: &ConfigurationView, unit: &str) -> String {

@@ -11,6 +11,7 @@ use crate::units::Nanos;
 mod goodput; // how much was good, and how sure that is
 mod judge; // was it kept
 mod parse; // text to SLO
+mod plane; // which requests keep each pair of bounds
 mod ready; // a point's requests as columns
 mod text; // SLO to text
 
@@ -18,6 +19,7 @@ pub use goodput::{Goodput, goodput};
 pub(crate) use judge::at_least;
 pub use judge::{Judge, judge, value};
 pub use parse::DEFAULT_ATTAINMENT;
+pub use plane::{Plane, with_pair};
 pub use ready::Ready;
 
 /// A latency that can be bound.

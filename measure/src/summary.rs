@@ -16,9 +16,11 @@ use crate::units::Nanos;
 
 mod capacity; // did the engine keep up
 mod failures; // what went wrong first
+mod per; // what it comes to for one user, one GPU
 mod throughput; // how sure its rates are
 
 pub use failures::FirstFailure;
+pub use per::{gpus, tokens_per_user};
 pub use throughput::Throughput;
 
 /// Did the engine keep up with the arrivals?

@@ -4,6 +4,7 @@ pub mod compare; // configurations side by side, and what is shown of them as fi
 pub mod curve; // a study's curve as files
 pub mod docs; // what the words mean, and how things are done
 pub mod embed; // a shared curve in a frame
+pub mod iso; // the iso-goodput map of a point
 pub mod point;
 pub mod sharing; // links to a study // one point, and its requests
 pub mod start; // studies, newest first

@@ -89,6 +89,7 @@ pub fn router(edge: Edge) -> Router {
         )
         .route("/embed/{token}", get(pages::embed::embed))
         .route("/s/{token}/scores", get(shared::study_scores))
+        .route("/s/{token}/map", get(pages::iso::shared))
         .route("/s/{token}/points/{point}/scores", get(shared::scores))
         .route_layer(from_fn_with_state(edge.clone(), pages::limit_visits));
     let bounded = Router::new()
@@ -100,6 +101,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/docs/{*path}", get(pages::docs::document))
         .route("/studies/{id}/history", get(pages::history))
         .route("/studies/{id}/why", get(pages::why))
+        .route("/studies/{id}/map", get(pages::iso::map))
         .route("/studies/{id}/share", get(pages::sharing::sharing))
         .route("/studies/{id}/curve.svg", get(pages::curve::svg))
         .route("/studies/{id}/curve.png", get(pages::curve::png))

@@ -2,6 +2,7 @@
 
 mod add_engine; // the dialog that adds one
 mod bench; // what pages cost
+mod chart; // axes, keys, zoom, the map
 mod compare; // configurations side by side, and what is shared
 mod declare; // what an engine does not tell
 mod engines; // those that the studio starts: the form, their starts, their page

@@ -13,7 +13,9 @@ const NEAR: [f64; 2] = [0.4, 0.2];
 /// Below this part of the axis names rise: under them are the numbers of the other axis.
 const LOW: f64 = 0.4;
 /// More names than this hide what they name; the legend has them all.
-const MOST: usize = 12;
+const MOST: usize = 6;
+/// A name further from its line's end than this could be another's; the legend has it, too.
+const FAR: i32 = AWAY + 3 * APART;
 
 /// A line's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +29,7 @@ pub struct Label<'a> {
 }
 
 /// The names of all lines that have an end. What falls has its name below, what rises above it; low down all are above.
-/// None where there are too many.
+/// None where there are too many, and of many that end together only as many as stand close by.
 pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
     if MOST < ends.len() {
@@ -37,6 +39,7 @@ pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let (low, high): (Vec<_>, Vec<_>) = ends.into_iter().partition(is_low);
     let mut placed = stacked(chart, high, -1);
     placed.extend(stacked(chart, low, 1));
+    placed.retain(|label| label.rise.abs() <= FAR);
     placed
 }
 
@@ -110,6 +113,19 @@ mod tests {
         check([[600.0, 400.0], [0.0, 500.0]], [(on, 13), (off, -13)]);
         // Under what ends low down are the numbers of the other axis.
         check([[600.0, 10.0], [0.0, 500.0]], [(on, 13), (off, 13)]);
+    }
+
+    #[test]
+    fn names_that_would_stand_far_from_their_lines_are_left_to_the_legend() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        let line = chart.lines[0].clone();
+        chart.lines = vec![line; 6];
+        let rises: Vec<i32> = labels(&chart).iter().map(|label| label.rise).collect();
+        assert_eq!(rises, [13, -4, -21, -38, -55]);
+        let line = chart.lines[0].clone();
+        chart.lines = vec![line; 10];
+        assert_eq!(labels(&chart), []);
     }
 
     #[test]

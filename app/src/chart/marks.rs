@@ -2,6 +2,8 @@
 
 use measure::order::by_number;
 
+use measure::summary::{Summary, tokens_per_user};
+
 use super::wording::hover;
 use super::*;
 
@@ -9,9 +11,12 @@ pub(super) fn line(series: &Series<'_>, axes: Axes, unit: &str, notes: &mut Note
     let mut marks: Vec<Mark> = series
         .points
         .iter()
-        .filter_map(|point| mark(point, axes, unit, notes))
+        .filter_map(|point| mark(series, point, axes, unit, notes))
         .collect();
-    by_number(&mut marks, load);
+    if axes.across == Across::PerGpu && series.gpus.is_none() && !series.points.is_empty() {
+        notes.without_gpus.push(series.name.to_owned());
+    }
+    by_number(&mut marks, Mark::load);
     Line {
         name: series.name.to_owned(),
         colour: series.colour,
@@ -19,25 +24,42 @@ pub(super) fn line(series: &Series<'_>, axes: Axes, unit: &str, notes: &mut Note
     }
 }
 
-/// The order along a curve: how hard the engine was driven, not where the point came to lie.
-pub(super) fn load(mark: &Mark) -> f64 {
-    match mark.level {
-        Level::Rate(rate) => rate.per_second(),
-        Level::Concurrency(streams) => f64::from(streams),
-        Level::Replay(speed) => speed.factor(),
-        Level::Inf => f64::INFINITY,
+impl Mark {
+    /// The order along a curve: how hard the engine was driven, not where the point came to lie.
+    pub fn load(&self) -> f64 {
+        match self.level {
+            Level::Rate(rate) => rate.per_second(),
+            Level::Concurrency(streams) => f64::from(streams),
+            Level::Replay(speed) => speed.factor(),
+            Level::Inf => f64::INFINITY,
+        }
     }
 }
 
-pub(super) fn mark(point: &PointView, axes: Axes, unit: &str, notes: &mut Notes) -> Option<Mark> {
-    let summary = point.summary.as_ref()?;
-    let place = place(point, axes.upward);
-    let x = match axes.across {
+/// Where a point of a configuration lies on the horizontal axis.
+fn across(series: &Series<'_>, summary: &Summary, axes: Axes) -> Option<f64> {
+    match axes.across {
         Across::OutputTokens => summary.output_tokens_per_s,
         Across::Offered => summary.offered_rate,
         Across::Completed => summary.completed_per_s,
-    };
-    let x = x
+        Across::PerGpu => summary.output_tokens_per_gpu(series.gpus?),
+        Across::PerUser => tokens_per_user(axes.percentile().of(&summary.tpot)?),
+    }
+}
+
+fn mark(
+    series: &Series<'_>,
+    point: &PointView,
+    axes: Axes,
+    unit: &str,
+    notes: &mut Notes,
+) -> Option<Mark> {
+    let summary = point.summary.as_ref()?;
+    if axes.across == Across::PerGpu && series.gpus.is_none() {
+        return None;
+    }
+    let place = place(point, axes.upward);
+    let x = across(series, summary, axes)
         .filter(|x| x.is_finite())
         .or((place == Place::RightEdge).then_some(f64::INFINITY));
     let Some(x) = x else {
@@ -51,6 +73,7 @@ pub(super) fn mark(point: &PointView, axes: Axes, unit: &str, notes: &mut Notes)
     }
     let fill = fill(point);
     notes.see(place, fill);
+    notes.thinks |= summary.ttfa != summary.ttft;
     Some(Mark {
         id: point.id,
         level: point.level,
@@ -159,22 +182,28 @@ pub(super) fn offered_rates(series: &[Series<'_>]) -> Vec<f64> {
 pub(super) fn ceiling_mark(
     found: &Ceiling,
     series: &Series<'_>,
-    across: Across,
+    axes: Axes,
     x: &Axis,
     unit: &str,
 ) -> Option<CeilingMark> {
-    let here = |rate: f64| along(series, across, rate).map(|at| at.clamp(x.bottom(), x.top()));
+    let here = |rate: f64| along(series, axes, rate).map(|at| at.clamp(x.bottom(), x.top()));
+    // Where the least and the most load lie.
+    let (idle, full) = if axes.across.falls() {
+        (x.top(), x.bottom())
+    } else {
+        (x.bottom(), x.top())
+    };
     let text = format!("{}: {} {unit}", series.name, format::ceiling(found));
     let (at, from, to) = match *found {
         Ceiling::Bracket { value, lo, hi } => (here(value), here(lo)?, here(hi)?),
-        Ceiling::AtLeast { lo } => (None, here(lo)?, x.top()),
-        Ceiling::NoneKept { hi } => (None, x.bottom(), here(hi)?),
+        Ceiling::AtLeast { lo } => (None, here(lo)?, full),
+        Ceiling::NoneKept { hi } => (None, idle, here(hi)?),
         // Nothing is known of it: there is nothing to draw.
         Ceiling::Unresolved { lo: None, hi: None } | Ceiling::Ramped => return None,
         Ceiling::Unresolved { lo, hi } => (
             None,
-            lo.map_or(Some(x.bottom()), here)?,
-            hi.map_or(Some(x.top()), here)?,
+            lo.map_or(Some(idle), here)?,
+            hi.map_or(Some(full), here)?,
         ),
     };
     Some(CeilingMark {
@@ -200,8 +229,8 @@ fn ceiling_label(found: &Ceiling, unit: &str) -> String {
 }
 
 /// Where on the horizontal axis the curve is at an offered rate: linear between its neighbours, the ends beyond them.
-pub(super) fn along(series: &Series<'_>, across: Across, rate: f64) -> Option<f64> {
-    if across == Across::Offered {
+pub(super) fn along(series: &Series<'_>, axes: Axes, rate: f64) -> Option<f64> {
+    if axes.across == Across::Offered {
         return Some(rate);
     }
     let mut known: Vec<(f64, f64)> = series
@@ -210,12 +239,7 @@ pub(super) fn along(series: &Series<'_>, across: Across, rate: f64) -> Option<f6
         .filter(|point| point.level.rate().is_some() && fill(point) != Fill::Hollow)
         .filter_map(|point| {
             let summary = point.summary.as_ref()?;
-            let x = if across == Across::Completed {
-                summary.completed_per_s
-            } else {
-                summary.output_tokens_per_s
-            };
-            Some((summary.offered_rate?, x?))
+            Some((summary.offered_rate?, across(series, summary, axes)?))
         })
         .collect();
     by_number(&mut known, |(offered, _)| *offered);

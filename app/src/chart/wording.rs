@@ -65,11 +65,16 @@ pub(super) fn upward_title(upward: Upward) -> String {
     }
 }
 
-pub(super) fn across_title(across: Across, unit: &str) -> String {
-    match across {
+pub(super) fn across_title(axes: Axes, unit: &str) -> String {
+    match axes.across {
         Across::OutputTokens => "output tokens per second (tok/s)".into(),
         Across::Offered => format!("offered rate ({unit})"),
         Across::Completed => "completed requests per second (req/s)".into(),
+        Across::PerGpu => "output tokens per second and GPU (tok/s)".into(),
+        Across::PerUser => format!(
+            "output tokens per second of one user: 1 / TPOT {} (tok/s)",
+            axes.percentile().name()
+        ),
     }
 }
 
@@ -77,7 +82,7 @@ pub(super) fn title(axes: Axes, unit: &str) -> String {
     format!(
         "{} against {}",
         upward_title(axes.upward),
-        across_title(axes.across, unit)
+        across_title(axes, unit)
     )
 }
 
@@ -86,6 +91,8 @@ pub(super) fn title(axes: Axes, unit: &str) -> String {
 pub(super) struct Notes {
     pub(super) zeros: usize,
     pub(super) without_x: usize,
+    pub(super) without_gpus: Vec<String>,
+    pub(super) thinks: bool,
     pub(super) above: bool,
     pub(super) infinite: bool,
     pub(super) edge: bool,
@@ -102,8 +109,21 @@ impl Notes {
         self.hollow |= fill == Fill::Hollow;
     }
 
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub(super) fn sentences(&self, axes: Axes) -> Vec<String> {
         let mut notes = Vec::new();
+        if !self.without_gpus.is_empty() {
+            let (names, it) = match &self.without_gpus[..] {
+                [one] => (format!("{one} is"), "it has"),
+                more => (format!("{} are", more.join(", ")), "they have"),
+            };
+            notes.push(format!("{names} left out: nobody says how many GPUs {it}. State it in the fact “hardware”, as “2x H100”: in studio.toml, where the engine is added, or under Recorded."));
+        }
+        if matches!(axes.upward, Upward::Latency(Metric::Ttfa, _)) && !self.thinks {
+            notes.push(
+                "No thinking was seen: the first answer token is the first token, so TTFA is TTFT."
+                    .into(),
+            );
+        }
         if self.above {
             notes.push("↑ above capacity: the engine fell behind or refused requests, so there is a direction and no value.".into());
         }

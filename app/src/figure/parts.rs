@@ -12,8 +12,6 @@ use crate::chart::Mark;
 /// All around the traces.
 #[derive(Serialize)]
 pub struct Layout {
-    /// What a person zoomed into stays until the axes change their meaning.
-    pub uirevision: String,
     pub margin: Margin,
     pub paper_bgcolor: &'static str,
     pub plot_bgcolor: &'static str,
@@ -54,6 +52,12 @@ pub struct Trace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub showlegend: bool,
+    /// The configuration's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub legendgroup: Option<String>,
+    /// How hard the engine was driven, point by point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customdata: Option<Vec<f64>>,
     pub mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ids: Option<Vec<String>>,
@@ -88,6 +92,8 @@ impl Trace {
             kind: "scatter",
             name: None,
             showlegend: false,
+            legendgroup: None,
+            customdata: None,
             mode,
             ids: None,
             x,

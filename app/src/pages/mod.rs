@@ -16,6 +16,6 @@ pub use error::{ErrorView, NotFoundPage};
 pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, STUDIO, beginning, drawn_key};
 pub use new::{Beginning, NewStudyPage};
 pub use share::SharePage;
-pub use study::{StudyPage, main_chart};
 #[cfg(feature = "ssr")]
-pub use study::{cache_word, sharing};
+pub use study::{SCRIPT as STUDY_SCRIPT, cache_word, sharing};
+pub use study::{StudyPage, main_chart};

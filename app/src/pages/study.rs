@@ -7,6 +7,7 @@ mod controls; // stop, resume, continue, edit, delete, share
 mod declare; // what the engine did not tell
 mod facts; // what was recorded, and what speaks against the numbers
 mod figure; // the curve with its menus, and the two small charts
+mod map; // the iso-goodput map's place
 mod points; // the table
 mod promise; // the SLO, to be tried out
 #[cfg(feature = "ssr")]
@@ -35,6 +36,11 @@ use crate::url_state::ViewState;
 pub use facts::{cache_word, fact_words};
 pub use figure::main_chart;
 pub use promise::{ScoreSource, Tried};
+
+/// Marks one point in every chart, steps from one to the next, and keeps the map up to date. It stands in the page and not in
+/// the browser's module.
+#[cfg(feature = "ssr")]
+pub const SCRIPT: &str = concat!(include_str!("study/step.js"), include_str!("study/iso.js"));
 
 /// What a person may do with the study in front of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

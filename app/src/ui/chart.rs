@@ -10,6 +10,7 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use wasm_bindgen::JsValue;
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Over};
@@ -18,6 +19,7 @@ use crate::figure_svg::{over as drawn_over, picture};
 use crate::plotly;
 use crate::ui::browser_only::BrowserOnly;
 use crate::ui::html::{Html, html};
+use crate::url_state::range;
 use follow::{follow_size, follow_theme, printed};
 use table::ChartTable;
 pub use table::numbers;
@@ -33,8 +35,8 @@ pub struct Drag {
     pub held: RwSignal<bool>,
 }
 
-/// What a person zoomed into: the ends of both axes, horizontal and vertical.
-type Zoom = RwSignal<Option<[(f64, f64); 2]>>;
+/// A part of the horizontal and of the vertical axis, where a person dragged one out; both `None` to see all again.
+pub type Part = [Option<(f64, f64)>; 2];
 
 /// A chart.
 #[component]
@@ -54,22 +56,18 @@ pub fn ChartView(
     /// What a click on a point does.
     #[prop(optional_no_strip)]
     open: Option<Callback<String>>,
+    /// What it does that a person zooms. The chart must then show that part.
+    #[prop(optional_no_strip)]
+    zoom: Option<Callback<Part>>,
 ) -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
     let drawn = RwSignal::new(false);
-    let zoom: Zoom = RwSignal::new(None);
     if live {
         let held = drag.map(|drag| drag.held);
         draw_with_plotly(chart, node, drawn, zoom, held, open);
     }
     let over = over.unwrap_or_else(|| memo(move || chart.with(|chart| chart.over.clone())));
-    let axes = memo(move || {
-        let [x, y] = chart.with(|chart| [chart.x.clone(), chart.y.clone()]);
-        match zoom.get() {
-            Some([across, up]) => [x.zoomed(across.0, across.1), y.zoomed(up.0, up.1)],
-            None => [x, y],
-        }
-    });
+    let axes = memo(move || chart.with(|chart| [chart.x.clone(), chart.y.clone()]));
     let axis = memo(move || axes.with(|[_, y]| y.clone()));
     let lines = move || over.with(|over| axes.with(|[x, y]| drawn_over(over, x, y, live)));
     // Behind the live chart the picture only keeps the place, until it is printed.
@@ -83,7 +81,13 @@ pub fn ChartView(
         }
     };
     view! {
-        <div class="plot" class:awake=move || drawn.get()>
+        <div
+            class="plot"
+            class:awake=move || drawn.get()
+            tabindex=live.then_some("0")
+            role=live.then_some("application")
+            aria-label=live.then_some("Points of the chart: left and right step along a curve, up and down change it, Enter opens a point")
+        >
             <div class="picture" inner_html=still></div>
             <div class="canvas" node_ref=node></div>
             <div class="overlay">
@@ -91,6 +95,7 @@ pub fn ChartView(
                 {shared(move || limit_label(over, axis, drag))}
             </div>
         </div>
+        {live.then(|| view! { <p class="readout small" role="status"></p> })}
         <Notes chart />
         <ChartTable chart />
     }
@@ -250,7 +255,7 @@ fn draw_with_plotly(
     chart: Signal<Chart>,
     node: NodeRef<html::Div>,
     drawn: RwSignal<bool>,
-    zoom: Zoom,
+    zoom: Option<Callback<Part>>,
     held: Option<RwSignal<bool>>,
     open: Option<Callback<String>>,
 ) {
@@ -298,9 +303,6 @@ fn draw_with_plotly(
                     drawn.set(true);
                     listeners.set(listen(&element, chart, zoom, open));
                 }
-                if zoom.try_get_untracked().flatten().is_some() {
-                    zoom.set(zoomed(&element, chart));
-                }
             });
         });
     });
@@ -313,16 +315,26 @@ fn draw_with_plotly(
     });
 }
 
-/// Keeps the handle on the line while a person zooms, and opens the point that is clicked.
+/// Tells what a person zoomed into, and opens the point that is clicked.
 fn listen(
     element: &web_sys::HtmlElement,
     chart: Signal<Chart>,
-    zoom: Zoom,
+    zoom: Option<Callback<Part>>,
     open: Option<Callback<String>>,
 ) -> Vec<plotly::Listener> {
     let drawn = element.clone();
-    let zoomed = plotly::on(element, "plotly_relayout", move |_| {
-        zoom.try_set(zoomed(&drawn, chart));
+    let zoomed = zoom.map(|zoom| {
+        plotly::on(element, "plotly_relayout", move |event| {
+            let part = zoomed(&drawn, chart, &event);
+            if part != [None; 2] {
+                zoom.try_run(part);
+            }
+        })
+    });
+    let whole = zoom.map(|zoom| {
+        plotly::on(element, "plotly_doubleclick", move |_| {
+            zoom.try_run([None; 2]);
+        })
     });
     let clicked = open.map(|open| {
         plotly::on(element, "plotly_click", move |event| {
@@ -331,22 +343,23 @@ fn listen(
             }
         })
     });
-    [Some(zoomed), clicked]
+    [zoomed, whole, clicked]
         .into_iter()
         .flatten()
         .flatten()
         .collect()
 }
 
-/// The ends of both axes as they are drawn now.
-fn zoomed(element: &web_sys::HtmlElement, chart: Signal<Chart>) -> Option<[(f64, f64); 2]> {
-    let logs = chart.try_with_untracked(|chart| [chart.x.log, chart.y.log])?;
-    let range = |name, log| {
-        let (lo, hi) = plotly::shown_range(element, name)?;
+/// The ends of those axes that this event moved, as they are drawn now.
+fn zoomed(element: &web_sys::HtmlElement, chart: Signal<Chart>, event: &JsValue) -> Part {
+    let logs = chart.try_with_untracked(|chart| [chart.x.log, chart.y.log]);
+    let [across, up] = logs.unwrap_or_default();
+    let part = |name, log| {
+        let (lo, hi) = plotly::moved_range(element, name, event)?;
         let end = |end: f64| if log { 10f64.powf(end) } else { end };
-        Some((end(lo), end(hi)))
+        range(end(lo), end(hi))
     };
-    Some([range("xaxis", logs[0])?, range("yaxis", logs[1])?])
+    [part("xaxis", across), part("yaxis", up)]
 }
 
 /// What a reader must know to read the chart.

@@ -4,6 +4,9 @@ use super::*;
 
 /// The second verdict, always named: the ceiling by percentile, where it says something else than the headline.
 pub fn by_percentile(view: &StudyView) -> Option<String> {
+    if has_no_rate(view) {
+        return None;
+    }
     let unit = rate_unit(&view.spec);
     let found: Vec<String> = view
         .configurations

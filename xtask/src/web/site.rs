@@ -26,6 +26,8 @@ const STYLES: &[&str] = &[
     "start",
     "everywhere",
     "print",
+    "keys",
+    "iso",
 ];
 const PLOTLY: &str = "plotly.js-basic-dist-min/plotly-basic.min.js";
 

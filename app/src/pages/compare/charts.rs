@@ -9,6 +9,7 @@ use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
 use crate::url_state::{Across, METRICS, Percentile, metric_key};
 use crate::words;
+use measure::summary::gpus;
 
 /// The section.
 pub fn section(page: &ComparePage, compared: &CompareView, nonce: &str) -> Html {
@@ -71,7 +72,7 @@ fn menus(page: &ComparePage) -> Html {
     }
     let (state, now) = (&page.state, &page.state.chart);
     let metrics = METRICS.map(|metric| {
-        let link = state.with(|it| it.chart.metric = metric);
+        let link = state.with(|it| (it.chart.metric, it.chart.up) = (metric, None));
         (
             words::metric_name(metric).to_owned(),
             link,
@@ -87,7 +88,8 @@ fn menus(page: &ComparePage) -> Html {
         )
     });
     let across = Across::ALL.map(|across| {
-        let link = state.with(|it| (it.chart.across, it.chart.zoom) = (across, None));
+        let link =
+            state.with(|it| (it.chart.across, it.chart.zoom, it.chart.up) = (across, None, None));
         (across.label().to_owned(), link, now.across == across)
     });
     let scales = [("linear", false), ("logarithmic", true)].map(|(text, log)| {
@@ -215,6 +217,7 @@ fn series<'a>(
                 colour: state.colour(compared, index),
                 points: one.points.iter().collect(),
                 ceiling: one.configuration.ceiling,
+                gpus: gpus(&one.configuration.facts),
             };
             (index, series)
         })
@@ -233,7 +236,7 @@ fn of(state: &CompareState, compared: &CompareView, series: &[Series<'_>]) -> Ch
         },
         unit: unit(compared),
     };
-    chart(series, rules).zoomed(view.zoom)
+    chart(series, rules).zoomed(view.zoom, view.up)
 }
 
 /// The knob that is on the axis, where one is.

@@ -4,13 +4,15 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::{derived, memo};
 use leptos::prelude::*;
 use measure::slo::{Metric, Slo};
+use measure::summary::gpus;
 
 use super::Page;
+use super::map::IsoMap;
 use super::promise::{try_slo, with_bound};
 use crate::chart::{Axes, Chart, Over, Rules, Series, Upward, chart, over};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
-use crate::ui::chart::{ChartView, Drag};
+use crate::ui::chart::{ChartView, Drag, Part};
 use crate::ui::html::term;
 use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
 use crate::words;
@@ -29,13 +31,19 @@ pub fn series_of<'a>(study: &'a StudyView, hidden: &[u32]) -> Vec<Series<'a>> {
                 .filter(|point| point.configuration == index)
                 .collect(),
             ceiling: configuration.ceiling,
+            gpus: gpus(&configuration.facts),
         })
         .collect()
 }
 
 /// The chart that a page leads with.
 pub fn main_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
-    chart(&series_of(study, &state.hidden), rules(study, home, state)).zoomed(state.zoom)
+    whole_chart(study, home, state).zoomed(state.zoom, state.up)
+}
+
+/// The same, of the whole axes.
+fn whole_chart(study: &StudyView, home: &Slo, state: &ViewState) -> Chart {
+    chart(&series_of(study, &state.hidden), rules(study, home, state))
 }
 
 fn rules<'a>(study: &'a StudyView, home: &'a Slo, state: &ViewState) -> Rules<'a> {
@@ -76,34 +84,47 @@ pub fn small_chart(study: &StudyView, state: &ViewState, upward: Upward) -> Char
 #[component]
 pub fn Charts(page: Page) -> impl IntoView {
     let home = memo(move || page.known.with(|study| study.spec.slo.clone()));
-    let main = memo(move || {
+    // What the SLO under the pointer does not change.
+    let view = memo(move || {
+        page.state.with(|state| ViewState {
+            slo: None,
+            ..state.clone()
+        })
+    });
+    let whole = memo(move || {
         home.with(|home| {
             page.rested
-                .with(|study| page.state.with(|state| main_chart(study, home, state)))
+                .with(|study| view.with(|state| whole_chart(study, home, state)))
         })
+    });
+    let main = memo(move || {
+        let (across, up) = view.with(|state| (state.zoom, state.up));
+        whole.get().zoomed(across, up)
     });
     // What a dragged line moves; the curves stay, and so do their axes.
     let moved = memo(move || {
         let of = |study: &StudyView, state: &ViewState| -> Over {
-            if state.zoom.is_some() {
-                // On a part of the axis, of what the whole axis has.
-                return home.with(|home| main_chart(study, home, state)).over;
-            }
             let series = series_of(study, &state.hidden);
-            main.with(|chart| over(&series, rules(study, &study.spec.slo, state), &chart.x))
+            let rules = rules(study, &study.spec.slo, state);
+            let all = whole.with(|chart| over(&series, rules, &chart.x));
+            if state.zoom.is_none() {
+                return all;
+            }
+            main.with(|chart| all.within(&chart.x))
         };
         page.shown
             .with(|study| page.state.with(|state| of(study, state)))
     });
     let small = move |upward: Upward| {
         memo(move || {
-            let of = |study: &StudyView| page.state.with(|state| small_chart(study, state, upward));
+            let of = |study: &StudyView| view.with(|state| small_chart(study, state, upward));
             page.rested.with(of)
         })
     };
     let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
     let owner = page.is_owner();
     let fixed = page.known.with_untracked(|study| study.aggregates_only);
+    let no_rate = page.known.with_untracked(words::has_no_rate);
     let open = owner.then(|| {
         Callback::new(move |point: String| {
             let id = page.known.with_untracked(|study| study.id);
@@ -117,14 +138,24 @@ pub fn Charts(page: Page) -> impl IntoView {
                 .assign(&format!("/studies/{id}/points/{point}{slo}"));
         })
     });
+    let zoom = Callback::new(move |[across, up]: Part| {
+        page.state.update(|state| {
+            let all = across.is_none() && up.is_none();
+            state.zoom = across.or(state.zoom.filter(|_| !all));
+            state.up = up.or(state.up.filter(|_| !all));
+        });
+    });
     view! {
         <div class="stack">
             <section class="card chart main-chart" aria-label="Latency against throughput">
                 <Menus page />
                 <Legend page />
-                <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open />
+                <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open zoom=Some(zoom) />
             </section>
-            <div class="small-charts">
+            <p class="small muted" hidden=!no_rate>
+                "Attainment and goodput are curves over the rate of arrivals, and no point here has one: how many requests were good stands in the table of points."
+            </p>
+            <div class="small-charts" hidden=no_rate>
                 <section class="card chart small-chart" aria-labelledby="attainment-heading">
                     <h2 id="attainment-heading" inner_html=term("Attainment", "attainment").into_string()></h2>
                     <ChartView chart=attainment />
@@ -134,6 +165,7 @@ pub fn Charts(page: Page) -> impl IntoView {
                     <ChartView chart=goodput />
                 </section>
             </div>
+            <IsoMap page />
         </div>
     }
     .erased()
@@ -165,7 +197,7 @@ fn Menus(page: Page) -> impl IntoView {
     let scales = [("lin", "linear"), ("log", "logarithmic")];
     let set_metric = move |key: String| {
         let metric = metric_of(&key).unwrap_or(Metric::Ttft);
-        state.update(|state| state.metric = metric);
+        state.update(|state| (state.metric, state.up) = (metric, None));
     };
     let set_percentile = move |key: String| {
         let chosen = Percentile::ALL
@@ -179,7 +211,7 @@ fn Menus(page: Page) -> impl IntoView {
             .into_iter()
             .find(|across| across.name() == key)
             .unwrap_or_default();
-        state.update(|state| state.across = chosen);
+        state.update(|state| (state.across, state.zoom) = (chosen, None));
     };
     view! {
         <div class="menus">
@@ -193,6 +225,9 @@ fn Menus(page: Page) -> impl IntoView {
                 now=derived(move || if state.with(|state| state.log) { "log" } else { "lin" })
                 set=Callback::new(move |key: String| state.update(|state| state.log = key == "log"))
             />
+            <button type="button" class="button compact" hidden=move || state.with(|state| state.zoom.is_none() && state.up.is_none()) on:click=move |_| state.update(|state| (state.zoom, state.up) = (None, None))>
+                "Show all of the axes"
+            </button>
         </div>
     }
     .erased()
@@ -265,6 +300,9 @@ pub fn Legend(
 /// A configuration's ceiling with its unit.
 fn ceiling_of(study: &StudyView, index: u32) -> String {
     let found = study.configurations.get(index as usize);
+    if words::has_no_rate(study) {
+        return String::new();
+    }
     found.and_then(|one| one.ceiling.as_ref()).map_or_else(
         || "not yet judged".into(),
         |found| words::with_unit(found, words::rate_unit(&study.spec)),

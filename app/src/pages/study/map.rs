@@ -1,0 +1,23 @@
+//! The place of the iso-goodput map. The server draws the map; the page's script asks for it, and marks the SLO that is tried.
+
+use crate::ui::erased::Erase;
+use leptos::prelude::*;
+
+use super::Page;
+
+/// The section. What is chosen in it goes into the address.
+#[component]
+pub fn IsoMap(page: Page) -> impl IntoView {
+    let choose = move |event| {
+        let place = event_target_value(&event).parse().ok();
+        page.state.update(|state| state.map = place);
+    };
+    let fixed = page.known.with_untracked(|study| study.aggregates_only);
+    view! {
+        <section class="card chart iso" aria-labelledby="iso-heading" hidden=fixed data-slo=move || page.slo.get().to_string() on:change=choose>
+            <h2 id="iso-heading">"Iso-goodput map"</h2>
+            <div class="iso-body"></div>
+        </section>
+    }
+    .erased()
+}
