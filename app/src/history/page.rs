@@ -1,9 +1,7 @@
 //! The page of a study's history. Nothing in it needs a script: it is drawn here and stays as it is.
 
 use super::drawing::picture;
-use super::words::{
-    common, figure_name, is_first, place, seen, sentence, told, value, written,
-};
+use super::words::{common, figure_name, is_first, place, seen, sentence, told, value, written};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
 use crate::ui::badge::{SIMULATED, Tone, Word};
 use crate::ui::format;
