@@ -20,7 +20,7 @@ fn plain(path: &str) -> String {
 }
 
 /// What the form calls its fields.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 23] = [
     ("name", "Name"),
     ("engine", "Engine"),
     ("engine.preset", "Preset"),
