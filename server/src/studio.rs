@@ -34,9 +34,9 @@ use std::sync::Arc;
 use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, LiveEvent,
-    NamedSlo, ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio,
-    StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
+    ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError,
+    StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -103,29 +103,6 @@ impl LocalStudio {
         model
             .filter(|model| model.deleted_ms.is_none())
             .ok_or_else(|| missing("study"))
-    }
-
-    /// Moves a study and tells browsers; whether it was in the state to move from.
-    async fn move_study(
-        &self,
-        id: Uuid,
-        from: StudyState,
-        (to, hold): (StudyState, Hold),
-    ) -> Result<bool, StudioError> {
-        let mut moved = self.model(id).await?;
-        moved.study.state = to;
-        let event = LiveEvent::State {
-            state: to,
-            problem: None,
-            remaining_ms: moved.remaining_ms(),
-            hold,
-        };
-        let number = self.store.move_study(id, from, &event).await;
-        let Some(number) = number.map_err(internal)? else {
-            return Ok(false);
-        };
-        self.live.announce(id, Some(number), event);
-        Ok(true)
     }
 }
 

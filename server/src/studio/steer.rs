@@ -1,6 +1,6 @@
 //! What a person does with a study that runs: skip its present point, hold it after that, go on, look at what its engine says.
 
-use app::studio::{EngineLog, Hold, PointState, StudioError, StudyState};
+use app::studio::{EngineLog, Hold, LiveEvent, PointState, StudioError, StudyState};
 use measure::study::EngineSpec;
 use uuid::Uuid;
 
@@ -10,6 +10,29 @@ use super::{LocalStudio, conflict, internal, missing};
 const TAIL: usize = 16 << 10;
 
 impl LocalStudio {
+    /// Moves a study and tells browsers; whether it was in the state to move from.
+    pub(super) async fn move_study(
+        &self,
+        id: Uuid,
+        from: StudyState,
+        (to, hold): (StudyState, Hold),
+    ) -> Result<bool, StudioError> {
+        let mut moved = self.model(id).await?;
+        moved.study.state = to;
+        let event = LiveEvent::State {
+            state: to,
+            problem: None,
+            remaining_ms: moved.remaining_ms(),
+            hold,
+        };
+        let number = self.store.move_study(id, from, &event).await;
+        let Some(number) = number.map_err(internal)? else {
+            return Ok(false);
+        };
+        self.live.announce(id, Some(number), event);
+        Ok(true)
+    }
+
     /// Ends a point under load. The point is named, so that two who press at once skip one point.
     pub(super) async fn skip_point(&self, point: Uuid) -> Result<(), StudioError> {
         let study = self.store.study_of(point).await.map_err(internal)?;
