@@ -23,11 +23,12 @@ macro_rules! sources {
 }
 
 /// What the studio serves, in reading order.
-const SOURCES: [Source; 17] = sources![
+const SOURCES: [Source; 18] = sources![
     "guide/first-study",
     "guide/workloads",
     "guide/engines",
     "guide/dialects",
+    "guide/live",
     "guide/point",
     "guide/instrument",
     "glossary",
