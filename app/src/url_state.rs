@@ -289,67 +289,75 @@ pub fn range(lo: f64, hi: f64) -> Option<(f64, f64)> {
 /// What stands in a query and is none of the choices, each with what is shown instead. The server tells it, so that no browser needs to.
 #[cfg(feature = "ssr")]
 pub fn told(get: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let numbers = |text: &str| text.split(',').all(|it| it.parse::<u32>().is_ok());
-    let percentile = |text: &str| Percentile::ALL.iter().any(|it| it.name() == text);
-    let across = |text: &str| Across::ALL.iter().any(|it| it.name() == text);
-    let number = |text: &str| text.parse::<u32>().is_ok();
-    let asked: [(&str, &str, bool, &str); 8] = [
-        (
-            "y",
-            "latency",
-            given(&get, "y", |it| metric_of(it).is_some()),
-            "shown is TTFT",
-        ),
-        (
-            "p",
-            "percentile",
-            given(&get, "p", percentile),
-            "shown is p95",
-        ),
-        (
-            "x",
-            "horizontal axis",
-            given(&get, "x", across),
-            "shown are output tokens per second",
-        ),
-        (
-            "scale",
-            "scale",
-            given(&get, "scale", |it| matches!(it, "log" | "lin")),
-            "shown is linear",
-        ),
-        (
-            "hide",
-            "list of configurations by number",
-            given(&get, "hide", numbers),
-            "what can be read of it is hidden",
-        ),
-        (
-            "zoom",
-            "range (two numbers, the smaller first)",
-            given(&get, "zoom", |it| zoom_of(it).is_some()),
-            "all of the axis is shown",
-        ),
-        (
-            "up",
-            "range (two numbers, the smaller first)",
-            given(&get, "up", |it| zoom_of(it).is_some()),
-            "all of the axis is shown",
-        ),
-        (
-            "map",
-            "point by its number",
-            given(&get, "map", number),
-            "the map is that of the point nearest to the ceiling",
-        ),
-    ];
-    let wrong = asked.into_iter().filter(|(_, _, known, _)| !known);
+    let wrong = asked(&get).into_iter().filter(|(_, _, known, _)| !known);
     wrong
         .map(|(key, what, _, shown)| {
             let text: String = get(key).unwrap_or_default().chars().take(40).collect();
             format!("{key}={text} is no {what}: {shown}.")
         })
         .collect()
+}
+
+/// A key, what it names, whether that can be read, and what is shown where it cannot.
+#[cfg(feature = "ssr")]
+type Asked = (&'static str, &'static str, bool, &'static str);
+
+#[cfg(feature = "ssr")]
+fn asked(get: &impl Fn(&str) -> Option<String>) -> [Asked; 8] {
+    let numbers = |text: &str| text.split(',').all(|it| it.parse::<u32>().is_ok());
+    let percentile = |text: &str| Percentile::ALL.iter().any(|it| it.name() == text);
+    let across = |text: &str| Across::ALL.iter().any(|it| it.name() == text);
+    let number = |text: &str| text.parse::<u32>().is_ok();
+    [
+        (
+            "y",
+            "latency",
+            given(get, "y", |it| metric_of(it).is_some()),
+            "shown is TTFT",
+        ),
+        (
+            "p",
+            "percentile",
+            given(get, "p", percentile),
+            "shown is p95",
+        ),
+        (
+            "x",
+            "horizontal axis",
+            given(get, "x", across),
+            "shown are output tokens per second",
+        ),
+        (
+            "scale",
+            "scale",
+            given(get, "scale", |it| matches!(it, "log" | "lin")),
+            "shown is linear",
+        ),
+        (
+            "hide",
+            "list of configurations by number",
+            given(get, "hide", numbers),
+            "what can be read of it is hidden",
+        ),
+        (
+            "zoom",
+            "range (two numbers, the smaller first)",
+            given(get, "zoom", |it| zoom_of(it).is_some()),
+            "all of the axis is shown",
+        ),
+        (
+            "up",
+            "range (two numbers, the smaller first)",
+            given(get, "up", |it| zoom_of(it).is_some()),
+            "all of the axis is shown",
+        ),
+        (
+            "map",
+            "point by its number",
+            given(get, "map", number),
+            "the map is that of the point nearest to the ceiling",
+        ),
+    ]
 }
 
 /// Whether a choice is left out, or one that there is.

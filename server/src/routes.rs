@@ -69,29 +69,6 @@ impl FromRef<Edge> for LeptosOptions {
 
 /// The whole studio as one router.
 pub fn router(edge: Edge) -> Router {
-    let shared = Router::new()
-        .route("/s/{token}/preview.png", get(preview::png))
-        .route("/s/{token}/curve.png", get(preview::png))
-        .route("/s/{token}/curve.svg", get(pages::curve::shared_svg))
-        .route("/s/{token}/curve.csv", get(pages::curve::shared_csv))
-        .route("/s/{token}/compare", get(pages::compare::shared))
-        .route(
-            "/s/{token}/compare/export.svg",
-            get(pages::compare::shared_svg),
-        )
-        .route(
-            "/s/{token}/compare/export.png",
-            get(pages::compare::shared_png),
-        )
-        .route(
-            "/s/{token}/compare/export.csv",
-            get(pages::compare::shared_csv),
-        )
-        .route("/embed/{token}", get(pages::embed::embed))
-        .route("/s/{token}/scores", get(shared::study_scores))
-        .route("/s/{token}/map", get(pages::iso::shared))
-        .route("/s/{token}/points/{point}/scores", get(shared::scores))
-        .route_layer(from_fn_with_state(edge.clone(), pages::limit_visits));
     let bounded = Router::new()
         .route("/login", get(login::form).post(login::sign_in))
         .route("/assets/{*file}", get(assets::asset))
@@ -122,7 +99,7 @@ pub fn router(edge: Edge) -> Router {
             "/examples/{name}",
             get(api::bundles::look).post(api::bundles::visit),
         )
-        .merge(shared)
+        .merge(of_links(&edge))
         .merge(api::router())
         .merge(pages::router(&edge))
         .layer(RequestBodyLimitLayer::new(MAX_BODY))
@@ -134,6 +111,33 @@ pub fn router(edge: Edge) -> Router {
         .layer(from_fn(headers::secure))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .with_state(edge)
+}
+
+/// What whoever has a link reaches: nobody may try many.
+fn of_links(edge: &Edge) -> Router<Edge> {
+    Router::new()
+        .route("/s/{token}/preview.png", get(preview::png))
+        .route("/s/{token}/curve.png", get(preview::png))
+        .route("/s/{token}/curve.svg", get(pages::curve::shared_svg))
+        .route("/s/{token}/curve.csv", get(pages::curve::shared_csv))
+        .route("/s/{token}/compare", get(pages::compare::shared))
+        .route(
+            "/s/{token}/compare/export.svg",
+            get(pages::compare::shared_svg),
+        )
+        .route(
+            "/s/{token}/compare/export.png",
+            get(pages::compare::shared_png),
+        )
+        .route(
+            "/s/{token}/compare/export.csv",
+            get(pages::compare::shared_csv),
+        )
+        .route("/embed/{token}", get(pages::embed::embed))
+        .route("/s/{token}/scores", get(shared::study_scores))
+        .route("/s/{token}/map", get(pages::iso::shared))
+        .route("/s/{token}/points/{point}/scores", get(shared::scores))
+        .route_layer(from_fn_with_state(edge.clone(), pages::limit_visits))
 }
 
 /// A point's page, what its script asks for, and each of its requests.

@@ -30,7 +30,7 @@ pub struct Map<'a> {
 
 /// The point whose map is shown: the one that is asked for, by its place in the study; else, of the first configuration that
 /// has any, the highest load that keeps the SLO, or the lowest where none does.
-pub fn chosen<'a>(study: &'a StudyView, asked: Option<u32>) -> Option<(usize, &'a PointView)> {
+pub fn chosen(study: &StudyView, asked: Option<u32>) -> Option<(usize, &PointView)> {
     let all: Vec<(usize, &PointView)> = study.points.iter().enumerate().collect();
     let has = |point: &PointView| point.summary.is_some() && !is_void(point);
     let asked = asked.and_then(|place| all.get(place as usize).copied());

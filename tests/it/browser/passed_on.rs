@@ -37,7 +37,7 @@ async fn token(studio: &StudioProcess, study: &str, scope: &str) -> anyhow::Resu
 async fn a_comparison_is_passed_on() -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
     let studio = StudioProcess::start(data.path(), &[])?;
-    let (study, [one, two]) = two(&studio).await?;
+    let (_, [one, two]) = two(&studio).await?;
     let browser = Browser::open(1440, 900).await?;
     // The baseline is the second one, and the promise another.
     let slo = escape("e2e:p95<900ms attain>=90%");

@@ -56,7 +56,7 @@ fn table(page: &ComparePage, compared: &CompareView) -> Html {
     let ends = ends.filter_map(|one| end_of(one.configuration.ceiling.as_ref()?));
     let ends: Vec<f64> = ends.collect();
     // Without an end there is nothing to draw, and no axis to draw it on.
-    let axis = (!ends.is_empty()).then(|| Axis::over(String::new(), ends.into_iter(), false));
+    let axis = (!ends.is_empty()).then(|| Axis::over(String::new(), ends, false));
     let axis = axis.as_ref();
     let unit = unit(compared);
     let rows: Html = (0..compared.configurations.len())

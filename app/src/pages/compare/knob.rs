@@ -183,7 +183,7 @@ fn chart(
     let ends: Vec<f64> = heights.chain(ends).collect();
     // Where no ceiling is known, the axis is that of the rates that were tried.
     let ends = if ends.is_empty() { tried } else { ends };
-    let y = Axis::over(title, ends.into_iter(), false);
+    let y = Axis::over(title, ends, false);
     let mut notes = Vec::new();
     let marks = lines.iter_mut().flat_map(|it| &mut it.marks);
     for mark in marks.filter(|it| it.place == Place::Above) {

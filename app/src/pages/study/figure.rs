@@ -122,53 +122,68 @@ pub fn Charts(page: Page) -> impl IntoView {
         })
     };
     let (attainment, goodput) = (small(Upward::Attainment), small(Upward::Goodput));
-    let owner = page.is_owner();
     let fixed = page.known.with_untracked(|study| study.aggregates_only);
-    let no_rate = page.known.with_untracked(words::has_no_rate);
-    let open = owner.then(|| {
-        Callback::new(move |point: String| {
-            let id = page.known.with_untracked(|study| study.id);
-            let slo = page.state.with_untracked(|state| state.slo.clone());
-            let slo = slo.map_or_else(String::new, |slo| {
-                format!("?slo={}", escape(&slo.to_string()))
-            });
-            // The point's page is a document of its own. Where the browser refuses, nothing is lost.
-            let _ = window()
-                .location()
-                .assign(&format!("/studies/{id}/points/{point}{slo}"));
-        })
-    });
-    let zoom = Callback::new(move |[across, up]: Part| {
-        page.state.update(|state| {
-            let all = across.is_none() && up.is_none();
-            state.zoom = across.or(state.zoom.filter(|_| !all));
-            state.up = up.or(state.up.filter(|_| !all));
-        });
-    });
+    let open = page.is_owner().then(|| opens(page));
     view! {
         <div class="stack">
             <section class="card chart main-chart" aria-label="Latency against throughput">
                 <Menus page />
                 <Legend page />
-                <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open zoom=Some(zoom) />
+                <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open zoom=Some(zooms(page)) />
             </section>
-            <p class="small muted" hidden=!no_rate>
-                "Attainment and goodput are curves over the rate of arrivals, and no point here has one: how many requests were good stands in the table of points."
-            </p>
-            <div class="small-charts" hidden=no_rate>
-                <section class="card chart small-chart" aria-labelledby="attainment-heading">
-                    <h2 id="attainment-heading" inner_html=term("Attainment", "attainment").into_string()></h2>
-                    <ChartView chart=attainment />
-                </section>
-                <section class="card chart small-chart" aria-labelledby="goodput-heading">
-                    <h2 id="goodput-heading" inner_html=term("Goodput", "goodput").into_string()></h2>
-                    <ChartView chart=goodput />
-                </section>
-            </div>
+            <OverRates page attainment goodput />
             <IsoMap page />
         </div>
     }
     .erased()
+}
+
+/// What is drawn over the rate of arrivals, where there is one.
+#[component]
+fn OverRates(page: Page, attainment: Memo<Chart>, goodput: Memo<Chart>) -> impl IntoView {
+    let no_rate = page.known.with_untracked(words::has_no_rate);
+    view! {
+        <p class="small muted" hidden=!no_rate>
+            "Attainment and goodput are curves over the rate of arrivals, and no point here has one: how many requests were good stands in the table of points."
+        </p>
+        <div class="small-charts" hidden=no_rate>
+            <section class="card chart small-chart" aria-labelledby="attainment-heading">
+                <h2 id="attainment-heading" inner_html=term("Attainment", "attainment").into_string()></h2>
+                <ChartView chart=attainment />
+            </section>
+            <section class="card chart small-chart" aria-labelledby="goodput-heading">
+                <h2 id="goodput-heading" inner_html=term("Goodput", "goodput").into_string()></h2>
+                <ChartView chart=goodput />
+            </section>
+        </div>
+    }
+    .erased()
+}
+
+/// Leads to a point's page, under the SLO that is tried.
+fn opens(page: Page) -> Callback<String> {
+    Callback::new(move |point: String| {
+        let id = page.known.with_untracked(|study| study.id);
+        let slo = page.state.with_untracked(|state| state.slo.clone());
+        let slo = slo.map_or_else(String::new, |slo| {
+            format!("?slo={}", escape(&slo.to_string()))
+        });
+        // The point's page is a document of its own. Where the browser refuses, nothing is lost.
+        let _ = window()
+            .location()
+            .assign(&format!("/studies/{id}/points/{point}{slo}"));
+    })
+}
+
+/// Shows the part of the axes that was chosen; all of them where none was.
+fn zooms(page: Page) -> Callback<Part> {
+    Callback::new(move |[across, up]: Part| {
+        page.state.update(|state| {
+            let all = across.is_none() && up.is_none();
+            state.zoom = across.or(state.zoom.filter(|_| !all));
+            state.up = up.or(state.up.filter(|_| !all));
+        });
+    })
 }
 
 /// Dragging the line sets the bound of the metric that the chart shows.
