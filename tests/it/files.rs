@@ -32,7 +32,10 @@ async fn any_number_of_configurations_is_compared_and_taken_away() -> anyhow::Re
         let page = edge.get(&format!("/compare?{query}")).await;
         assert_eq!(page.status, 200, "{count}");
         // A row each; a bar only where a ceiling's ends were measured.
-        assert_eq!(page.text().matches("<td class=\"bar-column\">").count(), count);
+        assert_eq!(
+            page.text().matches("<td class=\"bar-column\">").count(),
+            count
+        );
         let rows = edge.get(&format!("/compare/export.csv?{query}")).await;
         assert_eq!(
             rows.header("content-type"),
