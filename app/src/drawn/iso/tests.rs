@@ -33,7 +33,7 @@ fn the_map_says_what_the_present_pair_keeps_and_what_would_just_do() {
     assert!(html.contains("of 200 requests"), "{html}");
     assert!(html.contains("keep TTFT"), "{html}");
     assert!(
-        html.contains("For 50\u{a0}% good, with TPOT ≤ 30"),
+        html.contains("For 50\u{202f}% good, with TPOT ≤ 30"),
         "{html}"
     );
     assert!(html.contains("TTFT must be allowed"), "{html}");
@@ -61,7 +61,7 @@ fn no_line_is_drawn_for_a_share_that_the_sample_cannot_tell() {
             .parse()
             .expect("slo");
         let html = map(&study, 1, &scores()[..count], &slo).into_string();
-        html.contains(">99\u{a0}%</text>")
+        html.contains(">99\u{202f}%</text>")
     };
     assert!(lines(200) && !lines(50));
 }

@@ -16,7 +16,7 @@ pub fn way(state: &CompareState, compared: &CompareView) -> Html {
         return several(&studies);
     };
     html!(
-        r#"<div class="row"><a class="button" href="/studies/{}/share?of=comparison&{}">Share</a></div>"#,
+        r#"<div class="row"><a class="button" href="/studies/{}/share?of=comparison&amp;{}">Share</a></div>"#,
         id.to_string(),
         state.query()
     )

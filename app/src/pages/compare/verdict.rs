@@ -42,7 +42,7 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
     }
     let (Some(from), Some(to)) = (ceiling(0), ceiling(pair.candidate as usize)) else {
         let why = "its points or the baseline's are not all judged";
-        return (format!("No verdict on {candidate} yet: {why}."), None);
+        return (open(&candidate, &pair.comparability, why), None);
     };
     let second = pair
         .ceilings_by_percentile
@@ -50,7 +50,7 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         .map(|found| format!("By the percentile verdict: {}", in_words(found)));
     if let Some(Verdict::NotYetJudged { why }) = pair.ceilings.as_ref().map(|it| &it.verdict) {
         let why = words::small(why.trim_end_matches('.'));
-        return (format!("No verdict on {candidate} yet: {why}."), second);
+        return (open(&candidate, &pair.comparability, &why), second);
     }
     let first = format!(
         "{} moves the ceiling from {} to {} {}: {}",
@@ -66,6 +66,12 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
             ))
     );
     (first + &trade::caveat(compared, pair), second)
+}
+
+/// What was changed, and why nothing can be said of it yet.
+fn open(candidate: &str, comparability: &Comparability, why: &str) -> String {
+    let changed = cause(candidate, comparability);
+    format!("{}: no verdict yet, {why}.", changed.trim_end_matches(','))
 }
 
 /// Who has not run yet.

@@ -36,7 +36,7 @@ fn table(failing: &[Failing]) -> Html {
     let head = heads(["failure", "#how many", "first message", "#last at"]);
     let rows: Html = failing.iter().map(row).collect();
     html!(
-        r#"<h3>Failures of this point</h3><div class="scroll-x" tabindex="0" role="region" aria-label="Failures by kind"><table class="failing"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"#,
+        r#"<h2>Failures of this point</h2><div class="scroll-x" tabindex="0" role="region" aria-label="Failures by kind"><table class="failing"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"#,
         head,
         rows
     )
