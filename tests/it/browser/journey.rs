@@ -62,8 +62,9 @@ async fn watch(browser: &Browser) -> anyhow::Result<()> {
 
 async fn both_curves(browser: &Browser) -> anyhow::Result<()> {
     let drawn = "const plot = document.querySelector('.main-chart .js-plotly-plot');
-        const names = new Set((plot?.data ?? []).map(trace => trace.legendgroup || trace.name));
-        return names.has('prefix caching off') && names.has('prefix caching on')";
+        const curves = new Set((plot?.data ?? []).map(trace => trace.legendgroup));
+        const said = document.querySelector('.main-chart').textContent;
+        return curves.has('0') && curves.has('1') && said.includes('prefix caching off') && said.includes('prefix caching on')";
     browser.until("both curves", drawn).await
 }
 

@@ -67,7 +67,9 @@ async fn why_stands_beside_the_curve_and_leads_to_a_study_of_one_knob() -> anyho
     browser.shows("it had to be at most").await?;
     browser.shows("How the rules have fared here").await?;
     browser.goto(&format!("{}/{slow}", studio.url)).await?;
-    browser.find(".why a.button").await?.click().await?;
+    let way = browser.find(".why a.button").await?;
+    way.scroll_into_view().await?;
+    way.click().await?;
     browser.shows("New study").await?;
     browser.awake().await?;
     let flipped = format!("return document.body.innerHTML.includes('{KNOB} 128')");
