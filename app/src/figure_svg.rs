@@ -196,16 +196,13 @@ const FEW_WORDS: usize = 6;
 /// So many lines have room for words in a small picture.
 const FEW: usize = 3;
 
-/// The height of a ceiling's bar as a fraction of the axis: below the promise, or above it where there is no room, and bars of
-/// several configurations do not cover each other.
+/// The height of a ceiling's bar as a fraction of the axis: below the promise, or above it where there is no room. Bars cover
+/// neither the promise nor each other.
 fn ceiling_height(base: f64, index: usize, count: usize) -> f64 {
-    let apart = (0.6 / count as f64).min(0.045);
-    let way = if apart * (count as f64) < base {
-        -1.0
-    } else {
-        1.0
-    };
-    base + way * apart * index as f64
+    let steps = (count + 1) as f64;
+    let apart = (0.6 / steps).min(0.045);
+    let way = if apart * steps < base { -1.0 } else { 1.0 };
+    base + way * apart * (index + 1) as f64
 }
 
 /// Heights of a ceiling's bar as fractions of the axis: lower end, middle, upper end.

@@ -27,7 +27,7 @@ pub fn footer() -> Html {
         html!("<dt>{}</dt><dd>{}</dd>", keys.collect::<Html>(), *does)
     });
     html!(
-        r#"<button type="button" class="quiet compact" popovertarget="keys" aria-haspopup="dialog">Keys <kbd aria-hidden="true">?</kbd></button><div id="keys" class="keys" popover role="dialog" aria-labelledby="keys-heading"><h2 id="keys-heading">Keys</h2><dl>{}</dl><p class="small muted">None is taken while you type in a field, and none together with Ctrl, Alt or Command.</p><button type="button" class="button compact" popovertarget="keys" popovertargetaction="hide" data-close>Close</button></div>"#,
+        r#"<button type="button" class="button quiet compact" popovertarget="keys" aria-haspopup="dialog">Keys <kbd aria-hidden="true">?</kbd></button><div id="keys" class="keys" popover role="dialog" aria-labelledby="keys-heading"><h2 id="keys-heading">Keys</h2><dl>{}</dl><p class="small muted">None is taken while you type in a field, and none together with Ctrl, Alt or Command.</p><button type="button" class="button compact" popovertarget="keys" popovertargetaction="hide" data-close>Close</button></div>"#,
         rows.collect::<Html>()
     )
 }
