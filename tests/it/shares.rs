@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use server::store::now_ms;
 use tests::edge::{OnEdge, TOKEN};
 use tests::samples::{configuration, small_study};
+use uuid::Uuid;
 
 async fn measured(edge: &OnEdge) -> anyhow::Result<StudyView> {
     let study = edge.finished(small_study()).await?;
@@ -251,6 +252,29 @@ async fn a_comparison_within_a_study_leads_to_a_link_and_one_of_two_says_why_not
     );
     let foreign = format!("/studies/{}/share?of=comparison&c={one}&c={two}", other.id);
     assert_eq!(edge.get(&foreign).await.status, 404);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_configuration_that_is_gone_is_told_and_the_others_are_compared() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let (study, other) = (compared(&edge).await?, measured(&edge).await?);
+    let [one, two] = [0, 1].map(|index| study.configurations[index].id);
+    let (gone, nobody) = (other.configurations[0].id, Uuid::nil());
+    edge.studio.delete(&Actor::Owner, other.id).await?;
+    let path = format!("/compare?c={gone}&c={one}&c={two}&c={nobody}&baseline={two}");
+    let page = edge.get(&path).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let page = page.text();
+    for id in [gone, nobody] {
+        assert!(
+            page.contains(&format!("c={id} is no configuration here")),
+            "{page}"
+        );
+    }
+    assert!(page.contains("Turning max-num-seqs from 2 to "), "{page}");
+    let alone = edge.get(&format!("/compare?c={gone}&c={nobody}")).await;
+    assert_eq!(alone.status, 404);
     Ok(())
 }
 

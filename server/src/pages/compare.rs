@@ -6,7 +6,7 @@ use app::studio::{Actor, CompareView, Studio, StudioError, StudyFilter};
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 
-use super::{curve, drawn, sorry, sorry_guest};
+use super::{curve, drawn, missing, sorry, sorry_guest};
 use crate::api::body::Path;
 use crate::api::plotted::{Shown, Side};
 use crate::auth::Who;
@@ -77,7 +77,8 @@ async fn look_by_link(edge: &Edge, token: &str, query: &str) -> Result<ComparePa
 
 /// What an address shows.
 async fn look(edge: &Edge, actor: &Actor, query: &str) -> Result<ComparePage, StudioError> {
-    let (state, told) = CompareState::read(&pairs(query))?;
+    let (mut state, mut told) = CompareState::read(&pairs(query))?;
+    leave_out_gone(edge, &mut state, &mut told).await?;
     let compared = if 1 < state.ids.len() {
         let found = edge.studio.compare(actor, state.order(), state.slo()).await;
         Some(found?)
@@ -107,6 +108,34 @@ async fn look(edge: &Edge, actor: &Actor, query: &str) -> Result<ComparePage, St
         found,
         figures_only: false,
     })
+}
+
+/// Configurations that are gone, with their studies, are told and left out: the others can be compared all the same.
+async fn leave_out_gone(
+    edge: &Edge,
+    state: &mut CompareState,
+    told: &mut Vec<String>,
+) -> Result<(), StudioError> {
+    let mut gone = Vec::new();
+    for id in &state.ids {
+        if !edge.studio.has_configuration(*id).await? {
+            gone.push(*id);
+        }
+    }
+    if gone.len() == state.ids.len() {
+        // Of nothing that is there, nothing can be shown; of nothing asked, nothing is gone.
+        return match gone.len() {
+            0 => Ok(()),
+            _ => Err(missing("configuration")),
+        };
+    }
+    state.leave_out(&gone);
+    told.extend(gone.iter().map(|id| {
+        format!(
+            "c={id} is no configuration here, or its study was deleted: the others are compared."
+        )
+    }));
+    Ok(())
 }
 
 /// A query, decoded, in order.

@@ -20,7 +20,7 @@ mod said; // what was found, in words
 use super::asked::{asked, cache};
 use super::history::{Known, of_side};
 use super::views::{Model, ceilings, point_view};
-use super::{internal, invalid, missing};
+use super::{LocalStudio, internal, invalid, missing};
 use crate::store::{Store, StoredConfiguration};
 use crate::supervisor::DIALECT;
 
@@ -86,6 +86,18 @@ async fn learn(
         }
     }
     Ok(())
+}
+
+impl LocalStudio {
+    /// Whether a configuration is there, its study not deleted.
+    pub(crate) async fn has_configuration(&self, id: Uuid) -> Result<bool, StudioError> {
+        let found = self.store.configuration(id).await.map_err(internal)?;
+        let Some(configuration) = found else {
+            return Ok(false);
+        };
+        let study = self.store.study(configuration.study).await;
+        Ok(matches!(study.map_err(internal)?, Some((_, None))))
+    }
 }
 
 async fn side(

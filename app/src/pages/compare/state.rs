@@ -95,6 +95,18 @@ impl CompareState {
         Ok((state, told))
     }
 
+    /// Leaves configurations out. Hidden curves are numbered by place, so that none stays hidden.
+    pub fn leave_out(&mut self, gone: &[Uuid]) {
+        if gone.is_empty() {
+            return;
+        }
+        let baseline = self.ids.get(self.baseline).copied();
+        self.ids.retain(|id| !gone.contains(id));
+        let place = self.ids.iter().position(|id| Some(*id) == baseline);
+        self.baseline = place.unwrap_or_default();
+        self.chart.hidden.clear();
+    }
+
     /// The configurations as they are compared: the baseline first.
     pub fn order(&self) -> Vec<Uuid> {
         let baseline = self.ids.get(self.baseline);
