@@ -95,7 +95,7 @@ impl Preset {
         match self {
             Self::Ceiling => find_ceiling(&mut study),
             Self::Engines => add_engine(&mut study, engines.get(1)),
-            Self::Knob => add_variant(&mut study),
+            Self::Knob => add_variant(&mut study, PLACES),
             Self::Quick => look_quickly(&mut study),
             Self::Regression => measure_again(&mut study),
             Self::Exercise => {}
@@ -125,7 +125,7 @@ fn find_ceiling(study: &mut StudySpec) {
 
 /// Rates on both sides of where most engines end, as few requests as give a p95 an upper end.
 fn look_quickly(study: &mut StudySpec) {
-    add_variant(study);
+    add_variant(study, FAR_APART);
     study.levels = ["2", "6", "12", "24"]
         .iter()
         .filter_map(|rate| rate.parse().ok())
@@ -141,12 +141,12 @@ fn look_quickly(study: &mut StudySpec) {
 fn add_engine(study: &mut StudySpec, other: Option<&EngineSpec>) {
     let Some(other) = other else {
         // Nothing to set beside it but itself with a knob turned.
-        return add_variant(study);
+        return add_variant(study, PLACES);
     };
     let turn = match other {
         EngineSpec::Endpoint(endpoint) => Turn::OtherEndpoint(endpoint.clone()),
         EngineSpec::Managed { name } => Turn::Managed { name: name.clone() },
-        EngineSpec::Simulator { .. } => return add_variant(study),
+        EngineSpec::Simulator { .. } => return add_variant(study, PLACES),
     };
     study.configurations.push(ConfigurationSpec {
         turn,
@@ -154,20 +154,25 @@ fn add_engine(study: &mut StudySpec, other: Option<&EngineSpec>) {
     });
 }
 
+/// Places for sequences on the simulator, before and after the turn.
+const PLACES: [i64; 2] = [32, 128];
+/// The same so far apart that few requests show it.
+const FAR_APART: [i64; 2] = [8, 64];
+
 /// A variant: on the simulator with a knob turned; elsewhere the knob is for the person to choose.
-fn add_variant(study: &mut StudySpec) {
+fn add_variant(study: &mut StudySpec, places: [i64; 2]) {
     let mut variant = ConfigurationSpec {
         name: "variant 1".to_owned(),
         ..ConfigurationSpec::default()
     };
-    let (knob, from, to) = ("max-num-seqs", 32, 128);
+    let knob = "max-num-seqs";
     let named = |value: i64| ConfigurationSpec {
         name: format!("{knob} {value}"),
         knobs: [(knob.to_owned(), KnobValue::Whole(value))].into(),
         ..ConfigurationSpec::default()
     };
     match &study.engine {
-        EngineSpec::Simulator { .. } => study.configurations = vec![named(from), named(to)],
+        EngineSpec::Simulator { .. } => study.configurations = places.map(named).into(),
         EngineSpec::Endpoint(_) => {
             variant.turn = Turn::Pause {
                 instruction: "restart the engine with the knob turned".to_owned(),
