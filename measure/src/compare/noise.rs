@@ -55,7 +55,7 @@ impl Level {
 }
 
 /// Where no level has a third repeat and there are three levels at most, what repeats differ by counts for more. A machine whose
-/// runs differ by much then gives at most 6.5 % of studies a false alarm, however much that is: worked out for normal
+/// runs differ by much then gives about 6 to 7 % of studies a false alarm, however much that is: worked out for normal
 /// differences, of which 12, 9 and 7 % would without it.
 fn cautious(levels: &mut [Level]) {
     let Some(times) = levels
