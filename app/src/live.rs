@@ -78,6 +78,8 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
     let attempt = RwSignal::new(0_u32);
     let failures = StoredValue::new(0_u32);
     let live = memo(move || view.with(|view| is_live(view.state)));
+    let silent = StoredValue::new(0_u32);
+    ask_the_silent(view, attempt, (live, silent));
     // The effect keeps its connection as its value: it closes when the effect runs again or the page goes.
     Effect::new(move |_| {
         attempt.track();
@@ -88,6 +90,7 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
         let hear = move |number: Option<u64>, event| {
             set_broken.set(false);
             failures.set_value(0);
+            silent.set_value(0);
             hear(view, underway, number, event);
         };
         let lost = move || {
@@ -104,6 +107,33 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
         )
     });
     broken
+}
+
+/// So often it is looked whether anything was heard.
+const LOOK: Duration = Duration::from_secs(5);
+/// After so many looks at a silent stream the study is read anew.
+const PATIENCE: u32 = 3;
+
+/// A stream that is open and says nothing may be one that somebody between here and the studio holds back: the study is then
+/// read anew, as after a stream that broke.
+fn ask_the_silent(
+    view: RwSignal<StudyView>,
+    attempt: RwSignal<u32>,
+    (live, silent): (Memo<bool>, StoredValue<u32>),
+) {
+    Effect::new(move |_| {
+        let look = move || {
+            silent.update_value(|looks| *looks += 1);
+            if live.get_untracked() && PATIENCE <= silent.get_value() {
+                silent.set_value(0);
+                resume(view, attempt);
+            }
+        };
+        // Where the browser refuses, the stream is all there is.
+        if let Ok(looks) = set_interval_with_handle(look, LOOK) {
+            on_cleanup(move || looks.clear());
+        }
+    });
 }
 
 fn hear(
