@@ -78,8 +78,6 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
     let attempt = RwSignal::new(0_u32);
     let failures = StoredValue::new(0_u32);
     let live = memo(move || view.with(|view| is_live(view.state)));
-    let silent = StoredValue::new(0_u32);
-    ask_the_silent(view, attempt, (live, silent));
     // The effect keeps its connection as its value: it closes when the effect runs again or the page goes.
     Effect::new(move |_| {
         attempt.track();
@@ -90,7 +88,6 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
         let hear = move |number: Option<u64>, event| {
             set_broken.set(false);
             failures.set_value(0);
-            silent.set_value(0);
             hear(view, underway, number, event);
         };
         let lost = move || {
@@ -107,33 +104,6 @@ pub fn follow(view: RwSignal<StudyView>, underway: RwSignal<Underway>) -> ReadSi
         )
     });
     broken
-}
-
-/// So often it is looked whether anything was heard.
-const LOOK: Duration = Duration::from_secs(5);
-/// After so many looks at a silent stream the study is read anew.
-const PATIENCE: u32 = 3;
-
-/// A stream that is open and says nothing may be one that somebody between here and the studio holds back: the study is then
-/// read anew, as after a stream that broke.
-fn ask_the_silent(
-    view: RwSignal<StudyView>,
-    attempt: RwSignal<u32>,
-    (live, silent): (Memo<bool>, StoredValue<u32>),
-) {
-    Effect::new(move |_| {
-        let look = move || {
-            silent.update_value(|looks| *looks += 1);
-            if live.get_untracked() && PATIENCE <= silent.get_value() {
-                silent.set_value(0);
-                resume(view, attempt);
-            }
-        };
-        // Where the browser refuses, the stream is all there is.
-        if let Ok(looks) = set_interval_with_handle(look, LOOK) {
-            on_cleanup(move || looks.clear());
-        }
-    });
 }
 
 fn hear(
@@ -257,9 +227,19 @@ fn resume(view: RwSignal<StudyView>, attempt: RwSignal<u32>) {
     spawn_local(async move {
         let read = get_study(id).await;
         if let Ok(read) = read {
-            view.try_set(read);
+            take_newer(view, read);
         }
         attempt.try_update(|attempt| *attempt += 1);
+    });
+}
+
+/// Shows a study that was read, unless the page has heard of more since: an answer may come after events that it does not
+/// include, and they come once.
+pub fn take_newer(view: RwSignal<StudyView>, read: StudyView) {
+    view.try_update(|view| {
+        if view.last_event <= read.last_event {
+            *view = read;
+        }
     });
 }
 
@@ -341,6 +321,27 @@ mod tests {
             study.remaining_ms = Some(5);
             study.hold = Hold::Asked;
         });
+    }
+
+    #[test]
+    fn an_answer_that_is_older_than_what_was_heard_takes_nothing_back() {
+        let owner = Owner::new();
+        owner.set();
+        let heard = StudyView {
+            last_event: 7,
+            state: StudyState::Waiting,
+            ..fixture::study()
+        };
+        let view = RwSignal::new(heard);
+        let read = |last_event, state| StudyView {
+            last_event,
+            state,
+            ..fixture::study()
+        };
+        take_newer(view, read(6, StudyState::Running));
+        assert_eq!(view.get_untracked().state, StudyState::Waiting);
+        take_newer(view, read(8, StudyState::Finished));
+        assert_eq!(view.get_untracked().state, StudyState::Finished);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::Page;
 use crate::api::{Answer, delete_study, edit_study, get_study, resume_study, stop_study};
 use crate::live::is_live;
+use crate::live::take_newer;
 use crate::studio::{StudyEdit, StudyState, StudyView};
 use crate::ui::dialog::Dialog;
 use crate::ui::toast::toasts;
@@ -41,7 +42,7 @@ pub(super) async fn reread(page: Page) {
     if let Some(id) = page.known.try_with_untracked(|study| study.id)
         && let Ok(study) = get_study(id).await
     {
-        page.known.try_set(study);
+        take_newer(page.known, study);
     }
 }
 
