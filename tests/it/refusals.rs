@@ -146,16 +146,19 @@ async fn a_comparison_needs_two_different_configurations() -> anyhow::Result<()>
     spec.configurations.push(configuration("two", &[]));
     let id = edge.studio.launch(&Actor::Owner, spec).await?;
     let one = edge.studio.study(&Actor::Owner, id).await?.configurations[0].id;
+    let gone = Uuid::nil();
     for (query, status, words) in [
         // These show the way to others.
         (String::new(), 200, "two configurations"),
         (format!("?c={one}"), 200, "two configurations"),
         (format!("?c={one}&c=7"), 404, "No such configuration"),
+        // What is gone is told, and the others are shown; of nothing that is there, nothing can be.
         (
-            format!("?c={one}&c={}", Uuid::nil()),
-            404,
-            "No such configuration",
+            format!("?c={one}&c={gone}"),
+            200,
+            "or its study was deleted: the others are compared",
         ),
+        (format!("?c={gone}"), 404, "No such configuration"),
         (format!("?c={one}&c={one}"), 422, "stands here twice"),
     ] {
         let page = edge.get(&format!("/compare{query}")).await;
