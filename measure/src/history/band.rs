@@ -11,8 +11,8 @@ const OUTSIDE: f64 = 0.01;
 const SEEN: f64 = 0.841_621_233_572_914_3;
 /// Makes the median distance from the median a standard deviation, for a normal distribution.
 const MAD: f64 = 1.482_602_218_505_602;
-/// A run so many robust standard deviations from the median stands aside (Iglewicz and Hoaglin 1993).
-const ASIDE: f64 = 3.5;
+/// One in a hundred series of runs of the same has a run that stands aside.
+const ASIDE: f64 = 0.01;
 
 /// The centre of runs of the same, and what a run differs from it by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub fn band(entries: &[Entry]) -> Option<Band> {
     let logs: Vec<f64> = entries.iter().map(|entry| entry.value.ln()).collect();
     let centre = median(logs.clone());
     let off = |log: &f64| (log - centre).abs();
-    let far = ASIDE * MAD * median(logs.iter().map(off).collect());
+    let far = aside(logs.len()) * MAD * median(logs.iter().map(off).collect());
     let near: Vec<f64> = logs.iter().copied().filter(|log| off(log) <= far).collect();
     let kept = if 5 * near.len() < 4 * logs.len() {
         logs
@@ -51,6 +51,15 @@ pub fn band(entries: &[Entry]) -> Option<Band> {
         deviation: (squares / (count - 1.0)).sqrt().max(own),
         freedom: count - 1.0,
     })
+}
+
+/// A run so many robust standard deviations from the median stands aside. The first term is where the farthest of so many
+/// normal runs lies once in a hundred times; the others are what the median distance of few runs is short by, fitted to 40,000
+/// series of 5 to 200 runs each. The usual 3.5 (Iglewicz and Hoaglin 1993) sets one aside in a fifth of series of 5, and what is
+/// left looks steadier than it is.
+fn aside(runs: usize) -> f64 {
+    let runs = runs as f64;
+    normal_quantile(1.0 - ASIDE / (2.0 * runs)) + 36.0 / runs + 500.0 / runs.powi(3)
 }
 
 impl Band {

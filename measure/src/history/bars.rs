@@ -4,7 +4,7 @@ use crate::sampling::{Draws, derive};
 use crate::slo::Metric;
 use crate::testing::bars::{Bar, Row, check, full_count, share};
 
-use super::{Entry, Figure, Outcome, Regression, changes, judge};
+use super::{Entry, Figure, Outcome, Regression, changes, judge, judge_among};
 
 /// Standard deviation of one run.
 const NOISE: f64 = 0.02;
@@ -12,14 +12,14 @@ const NOISE: f64 = 0.02;
 /// Runs around levels, each so many runs long and so many standard deviations above 100; every run is a little like the one
 /// before it by `alike`, and one in twenty is an odd one where `odd`.
 #[derive(Clone, Copy)]
-struct Series {
-    levels: &'static [(usize, f64)],
+struct Series<'a> {
+    levels: &'a [(usize, f64)],
     alike: f64,
     odd: bool,
 }
 
-impl Series {
-    const fn of(levels: &'static [(usize, f64)]) -> Self {
+impl<'a> Series<'a> {
+    const fn of(levels: &'a [(usize, f64)]) -> Self {
         Self {
             levels,
             alike: 0.0,
@@ -69,7 +69,31 @@ fn cannot_tell(judged: &[Regression]) -> bool {
 }
 
 fn rows(count: u32) -> Vec<Row> {
-    [same(count), steps(count), few(count)].concat()
+    [same(count), together(count), steps(count), few(count)].concat()
+}
+
+/// Studies of many figures in which nothing changed: half of one in a hundred should fail, on the worse side.
+fn together(count: u32) -> Vec<Row> {
+    const LATENCY: Figure = Figure::Latency(Metric::Tpot, 50.0);
+    let fails = |figures: u64, earlier: usize, seed: u64| {
+        (0..figures).any(|figure| {
+            let levels = [(earlier + 1, 0.0)];
+            let runs = Series::of(&levels).runs(derive(seed, &[figure]));
+            let (new, before) = (runs[earlier], &runs[..earlier]);
+            judge_among(before, new, LATENCY, None, figures as usize).outcome == Outcome::Fail
+        })
+    };
+    let count = 4 * count;
+    let cases = [(12, 5), (12, 8), (12, 10), (12, 20), (25, 10), (25, 20)];
+    cases
+        .map(|(figures, earlier)| {
+            let figure = share(count, |seed| fails(figures, earlier, seed));
+            let name = format!(
+                "history: a study of {figures} figures of the same fails, after {earlier} runs"
+            );
+            Row::new(name, count, figure, Bar::AtMost(0.01))
+        })
+        .to_vec()
 }
 
 /// Runs of the same: of 100, one at most fails.
@@ -116,9 +140,9 @@ fn same(count: u32) -> Vec<Row> {
 
 /// Changes that last.
 fn steps(count: u32) -> Vec<Row> {
-    const LESS: Series = Series::of(&[(20, 0.0), (3, 4.0)]);
-    const FIVE: Series = Series::of(&[(20, 0.0), (5, 5.0)]);
-    let judged = |series: &'static Series, last: usize, of: usize| {
+    const LESS: Series<'static> = Series::of(&[(20, 0.0), (3, 4.0)]);
+    const FIVE: Series<'static> = Series::of(&[(20, 0.0), (5, 5.0)]);
+    let judged = |series: &Series<'_>, last: usize, of: usize| {
         share(count, |seed| fails(&series.judged(last, seed)[..of]))
     };
     let row = |name: &str, figure: f64, least: f64| {
