@@ -114,20 +114,23 @@ fn tried(wrong: Wrong, strength: f64, seed: u64, mend: bool) -> Counts {
         }
     }
     let untold = played.diagnosed(None);
-    let accuses = is_wrong(&untold, truth);
-    counts.note(WRONG_WITHOUT_HARDWARE, accuses);
-    if accuses {
-        println!(
-            "{wrong:?} at {strength}, seed {seed}, without the hardware: {:?}",
-            untold.answer
-        );
-    }
     let blind = played.without_page();
-    let diagnosis = blind.diagnosis();
-    counts.note(WRONG_WITHOUT_PAGE, is_wrong(&diagnosis, truth));
-    counts.note(WEAKER, truth.is_some() && names(&diagnosis, truth));
-    let diagnosis = blind.without_theory().diagnosis();
-    counts.note(WRONG_WITHOUT_BOTH, is_wrong(&diagnosis, truth));
+    let seen = blind.diagnosis();
+    counts.note(WEAKER, truth.is_some() && names(&seen, truth));
+    for (name, diagnosis) in [
+        (WRONG_WITHOUT_HARDWARE, untold),
+        (WRONG_WITHOUT_PAGE, seen),
+        (WRONG_WITHOUT_BOTH, blind.without_theory().diagnosis()),
+    ] {
+        let accuses = is_wrong(&diagnosis, truth);
+        counts.note(name, accuses);
+        if accuses {
+            println!(
+                "{wrong:?} at {strength}, seed {seed}, {name}: {:?}",
+                diagnosis.answer
+            );
+        }
+    }
     counts
 }
 
