@@ -4,6 +4,8 @@
 //! The tests ask for a growth that is both beyond chance and large: an engine that falls behind by a factor r makes
 //! requests wait (r - 1) seconds longer for every second of the run, noise and a warming engine do not.
 
+use std::collections::BTreeMap;
+
 use crate::request::{ErrorKind, Outcome, RequestRecord};
 use crate::units::Nanos;
 
@@ -98,8 +100,8 @@ fn waiting_grows(records: &[&RequestRecord]) -> Option<String> {
 }
 
 /// The median wait of each turn that is frequent enough to have one.
-fn typical_by_turn(waits: &[(u32, f64, f64)]) -> std::collections::BTreeMap<u32, f64> {
-    let mut by_turn = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+fn typical_by_turn(waits: &[(u32, f64, f64)]) -> BTreeMap<u32, f64> {
+    let mut by_turn = BTreeMap::<u32, Vec<f64>>::new();
     for (turn, _, wait) in waits {
         by_turn.entry(*turn).or_default().push(*wait);
     }
@@ -178,8 +180,9 @@ fn backlog_grows(records: &[&RequestRecord]) -> Option<String> {
     if !stays_lengthen(&stays) {
         return None;
     }
-    // Nothing can be in flight for longer than it has been since the start: leave out the time that the first requests took.
-    let from = first + ramp(&stays);
+    // Nothing can be in flight for longer than it has been since the start, and sessions fill the engine up until the first of
+    // them end: leave out the time that those took.
+    let from = first + ramp(records);
     if last - from < (last - first) / 2.0 {
         return None;
     }
@@ -208,12 +211,21 @@ fn stays_lengthen(stays: &[(f64, f64)]) -> bool {
     STAY_RATIO * typical(&stays[..quarter]) <= typical(&stays[stays.len() - quarter..])
 }
 
-/// How long the first eighth of the requests stayed (the 90th percentile).
-fn ramp(stays: &[(f64, f64)]) -> f64 {
-    let mut first: Vec<f64> = stays[..stays.len().div_ceil(BLOCKS)]
-        .iter()
-        .map(|(sent, end)| end - sent)
-        .collect();
+/// How long the first eighth of the sessions took, from the first request to the end of the last (the 90th percentile).
+fn ramp(records: &[&RequestRecord]) -> f64 {
+    let mut sessions = BTreeMap::<u32, (f64, f64)>::new();
+    for record in records {
+        let (Some(sent), Some(end)) = (record.sent, record.end) else {
+            continue;
+        };
+        let (sent, end) = (sent.as_secs_f64(), end.as_secs_f64());
+        let of = sessions.entry(record.session).or_insert((sent, end));
+        *of = (of.0.min(sent), of.1.max(end));
+    }
+    let mut spans: Vec<(f64, f64)> = sessions.into_values().collect();
+    spans.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    spans.truncate(spans.len().div_ceil(BLOCKS));
+    let mut first: Vec<f64> = spans.iter().map(|(sent, end)| end - sent).collect();
     first.sort_unstable_by(f64::total_cmp);
     crate::quantile::percentile_linear(&first, 90.0).unwrap_or(0.0)
 }

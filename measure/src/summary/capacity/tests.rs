@@ -122,6 +122,40 @@ fn sessions_that_fill_up_a_healthy_engine_are_not_a_backlog() {
     }
 }
 
+/// Sessions of five turns for `seconds`, on an engine whose steps take longer the more sessions are open, or longer and longer.
+fn batched(seconds: f64, rate: f64, for_ever: bool, seed: u64) -> Vec<RequestRecord> {
+    /// A session takes about so many seconds.
+    const SESSION: f64 = 5.0;
+    let mut draws = Draws::new(seed);
+    let level: Level = rate.to_string().parse().expect("rate");
+    let count = (seconds * rate) as usize;
+    let mut records = Vec::new();
+    for (session, start) in starts(Arrival::Poisson, level, count, seed).iter().enumerate() {
+        let mut at = start.as_millis_f64();
+        for turn in 0..5 {
+            let filled = at / 1e3 / SESSION;
+            let busy = if for_ever { filled } else { filled.min(1.0) };
+            let gap = 14.0 * (1.0 + busy) * (0.2 * draws.normal()).exp();
+            let record = answered(session as u32, at, 30.0, &[gap; 30]);
+            at = record.end.expect("ended").as_millis_f64() + 100.0;
+            records.push(RequestRecord { turn, ..record });
+        }
+    }
+    records.retain(|record| record.sent.is_some_and(|sent| sent.as_secs_f64() < seconds));
+    records.sort_by_key(|record| record.sent);
+    records
+}
+
+#[test]
+fn steps_that_lengthen_while_sessions_open_are_not_a_backlog() {
+    for seconds in [8.0, 14.0, 40.0] {
+        let blamed = called_above(|seed| batched(seconds, 12.0, false, seed));
+        assert!(blamed <= 2, "{blamed} of 200 in {seconds} s");
+    }
+    let found = called_above(|seed| batched(40.0, 12.0, true, seed));
+    assert!(190 <= found, "{found} of 200");
+}
+
 #[test]
 fn refusals_for_load_are_above_capacity() {
     let mut records = Queue {
