@@ -40,7 +40,7 @@ impl StudyPlan {
         let unit = words::rate_unit(&study.spec).to_owned();
         let configurations = study.configurations.iter().zip(0..);
         let configurations = configurations
-            .map(|(one, index)| of_configuration(one, points(study, index), &need, &unit))
+            .map(|(one, index)| of_configuration(study, (one, index), &need, &unit))
             .collect();
         Self {
             need,
@@ -70,13 +70,16 @@ fn points(study: &StudyView, configuration: u32) -> Vec<Measured<'_>> {
 }
 
 fn of_configuration(
-    one: &ConfigurationView,
-    points: Vec<Measured<'_>>,
+    study: &StudyView,
+    (one, index): (&ConfigurationView, u32),
     need: &Need,
     unit: &str,
 ) -> ConfigurationPlan {
     let planned = match &one.ceiling {
-        Some(ceiling) => plan(ceiling, &points, need),
+        Some(ceiling) => {
+            let at = words::at_ceiling(study, index, ceiling);
+            plan(ceiling, &points(study, index), at, need)
+        }
         None => Err("no point has finished".to_owned()),
     };
     let sentences = match &planned {

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use js_sys::Uint8Array;
 use leptos::prelude::window;
 use measure::arrival::Arrival;
-use measure::certificate::Innocence;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::score::{DecodeError, decode, frames};
 use measure::slo::{Judge, Ready, Slo};
-use measure::summary::Capacity;
 use uuid::Uuid;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -63,26 +61,11 @@ pub fn ceiling_of(points: &[&PointView], arrival: Arrival, by: By) -> Option<Cei
         .collect();
     let curve: Option<Vec<CurvePoint<'_>>> = finished
         .iter()
-        .map(|point| on_curve(point, arrival))
+        .map(|point| point.on_curve(arrival))
         .collect();
     curve
         .filter(|curve| curve.iter().any(|it| it.level.is_open()))
         .map(|curve| ceiling(&curve, by))
-}
-
-fn on_curve(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {
-    let summary = point.summary.as_ref()?;
-    Some(CurvePoint {
-        level: point.level,
-        arrival,
-        offered: summary.offered_rate,
-        above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
-        innocence: point
-            .certificate
-            .as_ref()
-            .map_or(Innocence::Clean, |certificate| certificate.innocence),
-        judgement: point.judgement.as_ref()?,
-    })
 }
 
 /// Why scores could not be had.

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use measure::arrival::Arrival;
 use measure::certificate::Certificate;
 use measure::compare::{Along, CeilingComparison, Comparison, Difference, Drift, Verdict};
-use measure::curve::Ceiling;
+use measure::curve::{Ceiling, CurvePoint};
 use measure::evidence::Evidence;
 use measure::knobs::{Comparability, Facts};
 use measure::rules::Table;
@@ -16,7 +17,7 @@ use measure::slo::{Judgement, Slo};
 use measure::study::{
     Api, ConfigurationSpec, Connection, Endpoint, EngineSpec, FieldError, StudySpec, Turn,
 };
-use measure::summary::Summary;
+use measure::summary::{Capacity, Summary};
 use measure::units::Level;
 use measure::workload::DataKind;
 use serde::{Deserialize, Serialize};
@@ -253,6 +254,21 @@ pub struct PointView {
     /// What its prompts were made of, a sentence each: who counted their lengths, which rows were used, which part is counted.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+impl PointView {
+    /// The point as a ceiling sees it; `None` before it is measured and judged. `arrival` is the study's.
+    pub fn on_curve(&self, arrival: Arrival) -> Option<CurvePoint<'_>> {
+        let (summary, certificate) = (self.summary.as_ref()?, self.certificate.as_ref()?);
+        Some(CurvePoint {
+            level: self.level,
+            arrival,
+            offered: summary.offered_rate,
+            above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
+            innocence: certificate.innocence,
+            judgement: self.judgement.as_ref()?,
+        })
+    }
 }
 
 /// A configuration with what was recorded of it.

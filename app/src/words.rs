@@ -20,13 +20,13 @@ use doubt::{NO_RATE, doubt, offered, void_of};
 use unresolved::unresolved_reason;
 
 use measure::compare::{Difference, Verdict, compare_ceilings};
-use measure::curve::Ceiling;
+use measure::curve::{self, AtCeiling, Ceiling, CurvePoint};
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::{Keeps, Metric, Slo};
 use measure::study::StudySpec;
 use measure::units::Nanos;
 
-use crate::studio::{ConfigurationView, PointState, StudyState, StudyView};
+use crate::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
 use crate::ui::format::{ceiling, number, percent};
 
 /// A metric's name as people write it.
@@ -264,14 +264,9 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
         percent(view.spec.slo.attainment),
         thresholds(&view.spec.slo)
     );
-    let tokens = good_tokens(view, 0)
-        .map(|(rate, tokens)| {
-            format!(
-                ", with {} good tok/s at {}, the highest rate that kept it",
-                number(tokens),
-                number(rate)
-            )
-        })
+    let tokens = at_ceiling(view, 0, found)
+        .and_then(|at| at.tokens_per_s)
+        .map(|tokens| format!(", with {} good tok/s at that rate", number(tokens)))
         .unwrap_or_default();
     match found {
         Ceiling::Bracket { .. } => format!("{promise} up to {}{tokens}.", with_unit(found, unit)),
@@ -360,23 +355,14 @@ fn moved(
     format!("{lead}: {}{change}.{remark}", verdict(&compared.verdict))
 }
 
-/// Good tokens per second at the highest rate that surely keeps the SLO, with that rate.
-pub fn good_tokens(view: &StudyView, configuration: u32) -> Option<(f64, f64)> {
-    view.points
-        .iter()
-        .filter(|point| point.configuration == configuration)
-        .filter_map(|point| {
-            let judgement = point
-                .judgement
-                .as_ref()
-                .filter(|judgement| judgement.by_attainment == Keeps::Surely)?;
-            point.level.rate()?;
-            Some((
-                point.summary.as_ref()?.offered_rate?,
-                judgement.good_tokens_per_s?,
-            ))
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+/// What a configuration delivers at its ceiling.
+pub fn at_ceiling(view: &StudyView, configuration: u32, found: &Ceiling) -> Option<AtCeiling> {
+    let of = |point: &&PointView| point.configuration == configuration;
+    let points = view.points.iter().filter(of);
+    let curve: Vec<CurvePoint<'_>> = points
+        .filter_map(|point| point.on_curve(view.spec.arrival))
+        .collect();
+    curve::at_ceiling(&curve, found)
 }
 
 /// The first letter large.
@@ -533,7 +519,7 @@ mod tests {
         check(
             |study| only_baseline(study, Some(Ceiling::AtLeast { lo: 16.0 })),
             &[
-                "At least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to at least 16.0 sessions/s, with 1,530 good tok/s at 15.7, the highest rate that kept it; no rate tried broke it.",
+                "At least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms up to at least 16.0 sessions/s, with 1,530 good tok/s at that rate; no rate tried broke it.",
             ],
         );
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::Ceiling;
+use crate::curve::{AtCeiling, Ceiling};
 use crate::slo::Judgement;
 use crate::summary::Summary;
 
@@ -33,6 +33,18 @@ impl Range {
             lo: self.lo * other.lo,
             value: self.value.zip(other.value).map(|(a, b)| a * b),
             hi: self.hi.zip(other.hi).map(|(a, b)| a * b),
+        }
+    }
+
+    /// With a value that is known better, and ends that hold it.
+    fn around(self, value: Option<f64>) -> Self {
+        let Some(value) = value.filter(|_| self.value.is_some()) else {
+            return self;
+        };
+        Self {
+            lo: self.lo.min(value),
+            value: Some(value),
+            hi: self.hi.map(|hi| hi.max(value)),
         }
     }
 
@@ -94,12 +106,19 @@ pub struct Measured<'a> {
 }
 
 /// Plans with a configuration's ceiling; the sentence says why where that cannot be done. `points` are its points at a rate,
-/// void ones left out.
-pub fn plan(ceiling: &Ceiling, points: &[Measured<'_>], need: &Need) -> Result<Plan, String> {
+/// void ones left out; `at`
+/// is the goodput at the ceiling, where it is known ([`crate::curve::at_ceiling`]).
+pub fn plan(
+    ceiling: &Ceiling,
+    points: &[Measured<'_>],
+    at: Option<AtCeiling>,
+    need: &Need,
+) -> Result<Plan, String> {
     let rate = range(ceiling)?;
     let nearest = nearest(points, rate.lo).ok_or(words::NO_POINT)?;
     let gpus = f64::from(need.gpus);
-    let good = good_tokens(nearest).map(|each| rate.times(each));
+    let at = at.and_then(|at| at.tokens_per_s);
+    let good = good_tokens(nearest).map(|each| rate.times(each).around(at));
     let sustained = 1.0 - need.headroom;
     let replicas = need.demand.map(|demand| Replicas {
         planned: machines(demand, rate.lo * sustained),

@@ -99,17 +99,18 @@ fn answer(figures: &Figures, findings: &[Finding]) -> Answer {
     if let Some(first) = standing(Standing::Shown).next() {
         return Answer::Named { cause: first.cause };
     }
+    let open: Vec<&str> = standing(Standing::CannotTell)
+        .map(|it| it.cause.title())
+        .collect();
     let possible: Vec<Cause> = standing(Standing::Possible).map(|it| it.cause).collect();
-    if !possible.is_empty() {
+    // More arrives than can be served, whatever makes that little: alone it accuses nobody while that is open.
+    if !possible.is_empty() && (possible != [Cause::AboveCapacity] || open.is_empty()) {
         return Answer::OneOf { causes: possible };
     }
     let mut why = symptoms(figures);
     if let Some(first) = why.first_mut() {
         *first = format!("No rule explains it: {first}");
     }
-    let open: Vec<&str> = standing(Standing::CannotTell)
-        .map(|it| it.cause.title())
-        .collect();
     if !open.is_empty() {
         why.push(format!("Neither shown nor ruled out: {}.", open.join(", ")));
     }

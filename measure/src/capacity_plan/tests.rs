@@ -29,7 +29,7 @@ fn with_point<T>(then: impl FnOnce(Measured<'_>) -> T) -> T {
 }
 
 fn planned(ceiling: Ceiling, need: &Need) -> Result<Plan, String> {
-    with_point(|point| plan(&ceiling, &[point], need))
+    with_point(|point| plan(&ceiling, &[point], None, need))
 }
 
 fn need(query: &[(&str, &str)]) -> Result<Need, NeedError> {
@@ -89,6 +89,22 @@ fn what_one_gpu_gives_goes_with_the_ceilings_ends() {
         (plan.replicas, plan.million_good_tokens, plan.hour),
         (None, None, None)
     );
+}
+
+#[test]
+fn goodput_at_the_ceiling_is_the_curves_own() {
+    let at = |tokens_per_s| AtCeiling {
+        rate: 4.0,
+        requests_per_s: None,
+        tokens_per_s: Some(tokens_per_s),
+    };
+    let need = need(&[]).expect("a need");
+    for (curve, is_lower_end) in [(36.0, false), (1.0, true)] {
+        let found = with_point(|point| plan(&BRACKET, &[point], Some(at(curve)), &need));
+        let tokens = found.expect("a plan").good_tokens_per_gpu.expect("tokens");
+        near(tokens.value.expect("a value"), curve);
+        assert_eq!(tokens.lo == curve, is_lower_end, "{tokens:?}");
+    }
 }
 
 #[test]
@@ -179,7 +195,7 @@ fn where_no_rate_surely_keeps_the_slo_there_is_no_plan_but_a_reason() {
         let told = planned(ceiling, &need).expect_err("no plan");
         assert!(told.contains(why), "{told}");
     }
-    assert!(plan(&BRACKET, &[], &need).is_err());
+    assert!(plan(&BRACKET, &[], None, &need).is_err());
 }
 
 #[test]
@@ -194,8 +210,8 @@ fn of_the_points_the_nearest_to_the_planned_rate_says_what_an_arrival_brings() {
             summary: &far,
             ..point
         };
-        let one = plan(&BRACKET, &[point], &need);
-        assert_eq!(plan(&BRACKET, &[far, point], &need), one);
+        let one = plan(&BRACKET, &[point], None, &need);
+        assert_eq!(plan(&BRACKET, &[far, point], None, &need), one);
     });
 }
 

@@ -86,8 +86,12 @@ impl Plan {
         let tokens = self
             .good_tokens_per_gpu
             .map(|tokens| format!("{} good tok/s", tokens.text()));
+        let each = match need.gpus {
+            1 => "It gives",
+            _ => "Each GPU:",
+        };
         sentences.push(format!(
-            "Each GPU: {} req/s, {}.",
+            "{each} {} req/s, {}.",
             self.requests_per_gpu.text(),
             tokens
                 .as_deref()

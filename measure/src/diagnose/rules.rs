@@ -15,6 +15,8 @@ mod waiting; // what requests wait for
 
 /// Steps that compute next to nothing but answers, by the share that prompts add.
 const DECODES: f64 = 1.25;
+/// Where requests wait for places, prompts may take a third of the steps: the other streams' part tells whether more places help.
+const MOSTLY_DECODES: f64 = 1.5;
 /// Requests wait at this share of the looks: a queue that stays, as opposed to one that comes and goes.
 const STAYS: f64 = 0.35;
 /// Nearly always all places are taken.
@@ -114,7 +116,7 @@ impl Figures<'_> {
     }
 
     /// Requests wait most of the time for one of the places that the engine has, all of which are taken, and computing prompts takes
-    /// little of its steps.
+    /// a third of its steps at most.
     fn wait_for_places(&self) -> bool {
         let Some(engine) = self.engine.as_ref() else {
             return false;
@@ -122,7 +124,7 @@ impl Figures<'_> {
         let decodes = over(self.client.tpot.p50, self.client.gap.p50);
         engine.waits.is_some_and(|it| STAYS <= it)
             && engine.full.is_some_and(|it| ALL_TAKEN <= it)
-            && decodes.is_some_and(|it| it <= DECODES)
+            && decodes.is_some_and(|it| it <= MOSTLY_DECODES)
     }
 
     fn preemptions(&self) -> Told {

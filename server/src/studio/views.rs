@@ -2,11 +2,9 @@
 //! the store. No number is computed here: `measure` does that.
 
 use app::studio::{ConfigurationView, Hold, PointView, StudyState, StudyView};
-use measure::arrival::Arrival;
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::knobs::{Fact, Source};
 use measure::study::{ConfigurationSpec, StudySpec};
-use measure::summary::Capacity;
 use uuid::Uuid;
 
 use super::bundles::origin_words;
@@ -204,7 +202,7 @@ pub fn point_view(stored: &StoredPoint) -> PointView {
 
 /// The ceilings of one curve. That by attainment of an adaptive sweep rests on what its looks decided.
 pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
-    let curve = points.iter().filter_map(|it| curve_point(it, spec.arrival));
+    let curve = points.iter().filter_map(|it| it.on_curve(spec.arrival));
     let curve: Vec<CurvePoint<'_>> = curve.collect();
     // A closed loop offers no rate of its own.
     if !curve.iter().any(|it| it.level.is_open()) {
@@ -215,16 +213,4 @@ pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
         None => ceiling(&curve, By::Attainment),
     };
     (Some(by_attainment), Some(ceiling(&curve, By::Percentile)))
-}
-
-fn curve_point(point: &PointView, arrival: Arrival) -> Option<CurvePoint<'_>> {
-    let (summary, certificate) = (point.summary.as_ref()?, point.certificate.as_ref()?);
-    Some(CurvePoint {
-        level: point.level,
-        arrival,
-        offered: summary.offered_rate,
-        above_capacity: matches!(summary.capacity, Capacity::Above { .. }),
-        innocence: certificate.innocence,
-        judgement: point.judgement.as_ref()?,
-    })
 }

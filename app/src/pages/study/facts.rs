@@ -277,7 +277,7 @@ fn engine(spec: &StudySpec) -> String {
 /// How starts came; a trace's own are of no process.
 fn arrivals(spec: &StudySpec, unit: &str) -> String {
     let replay = |level: &Level| matches!(level, Level::Replay(_));
-    if spec.levels.iter().all(replay) {
+    if !spec.levels.is_empty() && spec.levels.iter().all(replay) {
         return "the trace's own, sped up as a whole".into();
     }
     format!("{}, rates in {unit}", arrival(spec.arrival))

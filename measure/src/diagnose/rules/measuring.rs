@@ -1,7 +1,7 @@
 //! What spoils the measurement: the client, a warm cache, the way.
 
 use super::super::condition::{Condition, Told, Unit, fact};
-use super::{Change, Figure, Figures, HARDWARE, PROMPTS, Parts, Prediction, Turn, falls, over};
+use super::{CLIENT, Change, Figure, Figures, HARDWARE, PROMPTS, Parts, Prediction, Turn, falls, over};
 use crate::certificate::{Innocence, thresholds};
 
 /// The way is what to take away first from a third of the TTFT on: without it the TTFT falls by a quarter or more.
@@ -12,6 +12,8 @@ const UNSEEN: f64 = 0.5;
 const LONG_WAY: f64 = 0.005;
 /// Of the way this much must go where it is taken away.
 const TAKEN_AWAY: f64 = 0.8;
+/// A suspect client is a cause from a tenth of the longest waits on.
+const MATTERS: f64 = 0.1;
 /// First tokens below this share of what computing their prompts takes were not computed.
 const TOO_SOON: f64 = 0.75;
 /// Prompts that share less than this do not explain hits.
@@ -19,7 +21,7 @@ const ALIKE: f64 = 0.25;
 
 pub(super) fn client_bound(figures: &Figures) -> Parts {
     let own = &figures.own;
-    let conditions = if own.innocence == Innocence::Clean {
+    let mut conditions = if own.innocence == Innocence::Clean {
         beside_the_client(figures)
     } else {
         let reasons = own.reasons.iter().cloned();
@@ -33,11 +35,26 @@ pub(super) fn client_bound(figures: &Figures) -> Parts {
         (Figure::PollLagP99, thresholds::POLL_SUSPECT)
     };
     let tells = is_late || polls_late.is_some_and(|it| thresholds::POLL_SUSPECT <= it);
+    if tells && own.innocence == Innocence::Suspect {
+        conditions.push(lateness(figures).at_least(MATTERS));
+    }
     let prediction = Prediction {
         figure,
         change: Change::Below(bound),
     };
     (conditions, Turn::QuietClient, tells.then_some(prediction))
+}
+
+/// How much of the longest waits may be the client's own.
+fn lateness(figures: &Figures) -> Told {
+    let own = &figures.own;
+    let late = own.lag_p99.max(own.client.poll_lag_p99);
+    Told {
+        name: "how late the client sent or read at p99, over TTFT p99",
+        value: over(late.map(|it| it.as_secs_f64()), figures.client.ttft.p99),
+        unit: Unit::Percent,
+        by: CLIENT,
+    }
 }
 
 /// What the point's certificate holds against it where the client kept its own time: a busy host may have slowed client or engine.

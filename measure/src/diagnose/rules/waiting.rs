@@ -4,7 +4,7 @@ use super::super::client::LONG;
 use super::super::condition::{Condition, Told, Unit, fact};
 use super::super::streams::PROBES;
 use super::{
-    ALL_TAKEN, DECODES, Figure, Figures, HARDWARE, KV_FULL, Parts, STAYS, Turn, falls, over,
+    ALL_TAKEN, Figure, Figures, HARDWARE, KV_FULL, MOSTLY_DECODES, Parts, STAYS, Turn, falls, over,
 };
 use crate::summary::Capacity;
 
@@ -116,7 +116,7 @@ pub(super) fn too_little_concurrency(figures: &Figures) -> Parts {
         figures.waits().at_least(STAYS),
         figures.full().at_least(ALL_TAKEN),
         free_cache(figures),
-        figures.decodes().at_most(DECODES),
+        figures.decodes().at_most(MOSTLY_DECODES),
         room(figures),
         load(figures).at_most(ROOM).veto(),
         queued(figures).at_least(STAYS).hint(),
