@@ -15,6 +15,10 @@ use super::{Learned, Measured};
 /// Logarithm of the largest factor looked at: 16.
 const FARTHEST: f64 = 2.77;
 
+/// No difference lies so much nearer by its own test than by the interval's end: there are heaps. What is less is the curve of the
+/// test between the two.
+const HEAPS: f64 = 1.25;
+
 /// ln(candidate / baseline) with its standard errors; why not, where the data do not suffice. Where requests hang together so
 /// long that they cannot tell how sure they are, repeats may.
 pub(super) fn measured(
@@ -66,16 +70,36 @@ fn by_requests(
         let away = |by: f64| down * difference(from, to, value - down * by, p, sides.paired).z();
         reach(sure, away) / from_normal(sure, freedom)
     };
+    let (mut below, mut above) = (reach(1.0), reach(-1.0));
+    let none = value.abs() / none_at_all(sides, (from, to), (p, value), freedom);
+    let toward = if 0.0 < value { &mut below } else { &mut above };
+    if HEAPS * *toward < none {
+        *toward = none;
+    }
     Measured {
         value,
-        below: reach(1.0),
-        above: reach(-1.0),
+        below,
+        above,
         bias: 0.0,
         freedom,
         pairs: sides.pairs(),
         repeats: repeats(from, to, p),
         learned: Learned::Nothing,
     }
+}
+
+/// How many standard errors no difference lies away, by its own test. Where no latencies lie between two heaps of them, the
+/// factors that pass are no interval around the factor seen: a percentile falls into one heap or the other by chance, and one
+/// heap made as slow as the other fits neither.
+fn none_at_all(
+    sides: &Sides<'_>,
+    (from, to): (&Column, &Column),
+    (p, value): (f64, f64),
+    freedom: f64,
+) -> f64 {
+    const LEAST: f64 = 0.1;
+    let z = difference(from, to, 0.0, p, sides.paired).z() * value.signum();
+    from_normal(z.max(LEAST), freedom)
 }
 
 /// ln(percentile) of one side against another of the same configuration: for drift.

@@ -20,7 +20,14 @@ pub(super) struct Engine {
     pub turns: u32,
     /// By how much work becomes slower from the beginning of a run to its end.
     pub heat: f64,
+    /// So many requests take [`HEAP`] times as long, on each side by themselves: nothing lies between the two heaps.
+    pub heap: f64,
+    /// Latencies come in steps of half of what is usual.
+    pub coarse: bool,
 }
+
+/// How far apart two heaps of latencies lie.
+const HEAP: f64 = 40.0;
 
 impl Engine {
     pub const ALONE: Self = Self {
@@ -30,6 +37,8 @@ impl Engine {
         memory: 0.0,
         turns: 1,
         heat: 0.0,
+        heap: 0.0,
+        coarse: false,
     };
     pub const QUEUE: Self = Self {
         servers: 4,
@@ -38,6 +47,7 @@ impl Engine {
         memory: 0.5,
         turns: 1,
         heat: 0.0,
+        ..Self::ALONE
     };
 }
 
@@ -81,7 +91,15 @@ impl Engine {
                         begins
                     });
                 let tpot = 0.02 * WORK * slow * asked.pace * paces.next();
-                scores.push(score(session, turn, at, begins - at + 0.2 * service, tpot));
+                let ttft = begins - at + 0.2 * service;
+                let [ttft, tpot] = [(ttft, 0.1 * WORK), (tpot, 0.01 * WORK)].map(|(it, step)| {
+                    if self.coarse {
+                        (it / step).round().max(1.0) * step
+                    } else {
+                        it
+                    }
+                });
+                scores.push(score(session, turn, at, ttft, tpot));
             }
         }
         scores
@@ -112,11 +130,13 @@ impl Work {
             memory,
             common,
             sigma,
+            heap,
             ..
         } = self.engine;
         self.before = memory * self.before + (1.0 - memory * memory).sqrt() * self.own.normal();
         let both = common.sqrt() * self.common.normal() + (1.0 - common).sqrt() * self.before;
-        (sigma * both).exp()
+        let slow = 0.0 < heap && self.own.uniform() < heap;
+        (sigma * both).exp() * if slow { HEAP } else { 1.0 }
     }
 }
 

@@ -24,7 +24,9 @@ const RATES: &[f64] = &[2.0, 4.0, 6.0, 7.5];
 pub(super) fn rows(count: u32) -> Vec<Row> {
     let steady = steady().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
     let by_repeats = by_repeats().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
-    let rows = steady.into_iter().chain(by_repeats).chain(drifting());
+    let heaped = heaped().map(|(name, study)| (name, study, Bar::AtMost(MOST)));
+    let rows = steady.into_iter().chain(by_repeats).chain(heaped);
+    let rows = rows.chain(drifting());
     rows.map(|(name, study, bar)| {
         let figure = false_alarms(&study, count);
         Row::new(format!("verdicts: {name}"), count, figure, bar)
@@ -115,6 +117,55 @@ fn wandering() -> Study {
         alike: true,
         ..slowing()
     }
+}
+
+/// Latencies in heaps with nothing between: a percentile lies in one or the other by chance.
+fn heaped() -> [(&'static str, Study); 6] {
+    let of = |heap: f64| Study {
+        engine: Engine {
+            sigma: 0.05,
+            heap,
+            ..Engine::ALONE
+        },
+        ..Study::PLAIN
+    };
+    let coarse = Engine {
+        coarse: true,
+        ..Engine::ALONE
+    };
+    [
+        ("no difference: 1 of 20 forty times as slow", of(0.05)),
+        (
+            "no difference: 1 of 20 forty times as slow, 4 rates",
+            Study {
+                rates: RATES,
+                ..of(0.05)
+            },
+        ),
+        (
+            "no difference: 1 of 20 forty times as slow, unpaired, 2,000 requests",
+            Study {
+                alike: false,
+                sessions: 2000,
+                ..of(0.05)
+            },
+        ),
+        (
+            "no difference: 1 of 20 forty times as slow, 2 repeats",
+            Study {
+                repeats: 2,
+                ..of(0.05)
+            },
+        ),
+        ("no difference: half forty times as slow", of(0.5)),
+        (
+            "no difference: latencies in coarse steps",
+            Study {
+                engine: coarse,
+                ..Study::PLAIN
+            },
+        ),
+    ]
 }
 
 /// On machines that do not.
