@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use http::{HeaderValue, header};
 use leptos::prelude::use_context;
 use leptos::server_fn::codec::{JsonEncoding, Post};
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType};
+use leptos_axum::ResponseOptions;
+use measure::study::FieldError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Answer;
+use super::objects::Objects;
 use crate::status::{set_status, status_of};
 use crate::studio::{Actor, Studio, StudioError};
 
@@ -24,9 +28,18 @@ pub fn studio() -> Answer<Arc<dyn Studio>> {
 /// Hands an answer on, its error with a fitting status.
 pub fn told<T>(answer: Answer<T>) -> Answer<T> {
     if let Err(error) = &answer {
-        set_status(status_of(error));
+        refuse(error);
     }
     answer
+}
+
+/// An error's status and kind; left alone, every error would be a 500 of no kind.
+fn refuse(error: &StudioError) {
+    set_status(status_of(error));
+    if let Some(response) = use_context::<ResponseOptions>() {
+        let json = HeaderValue::from_static(JsonEncoding::CONTENT_TYPE);
+        response.insert_header(header::CONTENT_TYPE, json);
+    }
 }
 
 /// How server functions are asked and answer.
@@ -55,7 +68,9 @@ impl<T: DeserializeOwned> Decodes<T> for Json {
     type Error = serde_json::Error;
 
     fn decode(bytes: Bytes) -> Result<T, serde_json::Error> {
-        <JsonEncoding as Decodes<T>>::decode(bytes)
+        let mut json = serde_json::Deserializer::from_slice(&bytes);
+        let value = T::deserialize(Objects(&mut json))?;
+        json.end().map(|()| value)
     }
 }
 
@@ -63,12 +78,25 @@ impl FromServerFnError for StudioError {
     type Encoder = Json;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
+        let error = match error {
             ServerFnErrorErr::Request(_) => Self::silent(),
-            ServerFnErrorErr::Args(_)
-            | ServerFnErrorErr::MissingArg(_)
-            | ServerFnErrorErr::Deserialization(_) => Self::estranged(),
+            ServerFnErrorErr::Args(why)
+            | ServerFnErrorErr::MissingArg(why)
+            | ServerFnErrorErr::Deserialization(why) => unreadable(&why),
             _ => Self::Internal,
-        }
+        };
+        refuse(&error);
+        error
+    }
+}
+
+/// What a page sent that is no longer, or not yet, what this server asks for.
+fn unreadable(why: &str) -> StudioError {
+    let message = format!("they cannot be read ({why}); reload the page");
+    StudioError::Invalid {
+        fields: vec![FieldError {
+            field: "arguments".into(),
+            message,
+        }],
     }
 }
