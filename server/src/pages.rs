@@ -1,5 +1,6 @@
 //! HTML: the app's pages, rendered here first.
 
+mod closed; // a document ends where it ends
 pub mod compare; // configurations side by side, and what is shown of them as files
 pub mod curve; // a study's curve as files
 pub mod docs; // what the words mean, and how things are done
@@ -46,6 +47,7 @@ pub fn router(edge: &Edge) -> Router<Edge> {
     let pages = generate_route_list_with_exclusions(App, Some(drawn));
     Router::new()
         .leptos_routes_with_context(edge, pages, context(edge), shell)
+        .route_layer(axum::middleware::from_fn(closed::close))
         .route_layer(axum::middleware::from_fn_with_state(
             edge.clone(),
             limit_visits,
