@@ -54,10 +54,7 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
         }
         let text = answer.text();
         let behind = text.rsplit_once("</html>").map_or("", |(_, behind)| behind);
-        assert!(
-            !behind.contains("<script"),
-            "{page} goes on behind its end: {behind}"
-        );
+        assert!(!behind.contains("<script"), "{page} goes on behind its end");
     }
     Ok(())
 }

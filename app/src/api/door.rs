@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, header};
 use leptos::prelude::use_context;
 use leptos::server_fn::codec::{JsonEncoding, Post};
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType};
-use leptos_axum::ResponseOptions;
 use measure::study::FieldError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,18 +26,9 @@ pub fn studio() -> Answer<Arc<dyn Studio>> {
 /// Hands an answer on, its error with a fitting status.
 pub fn told<T>(answer: Answer<T>) -> Answer<T> {
     if let Err(error) = &answer {
-        refuse(error);
+        set_status(status_of(error));
     }
     answer
-}
-
-/// An error's status and kind; left alone, every error would be a 500 of no kind.
-fn refuse(error: &StudioError) {
-    set_status(status_of(error));
-    if let Some(response) = use_context::<ResponseOptions>() {
-        let json = HeaderValue::from_static(JsonEncoding::CONTENT_TYPE);
-        response.insert_header(header::CONTENT_TYPE, json);
-    }
 }
 
 /// How server functions are asked and answer.
@@ -85,7 +74,8 @@ impl FromServerFnError for StudioError {
             | ServerFnErrorErr::Deserialization(why) => unreadable(&why),
             _ => Self::Internal,
         };
-        refuse(&error);
+        // Left alone, each would be a 500.
+        set_status(status_of(&error));
         error
     }
 }

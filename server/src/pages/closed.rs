@@ -9,7 +9,10 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 
-const END: &[u8] = b"</body>";
+const BODY_ENDS: &[u8] = b"</body>";
+const PAGE_ENDS: &[u8] = b"</html>";
+/// What leptos puts between its pieces.
+const MARK: &[u8] = b"<!>";
 
 /// The middleware.
 pub(super) async fn close(request: Request, next: Next) -> Response {
@@ -23,17 +26,22 @@ pub(super) async fn close(request: Request, next: Next) -> Response {
     response.map(|body| Body::from_stream(end_last(body.into_data_stream())))
 }
 
-/// The same pieces, what begins with the end of the body last.
+/// The same pieces, the document's end last.
 fn end_last<E>(
     pieces: impl Stream<Item = Result<Bytes, E>>,
 ) -> impl Stream<Item = Result<Bytes, E>> {
     let state = (Box::pin(pieces), None::<Bytes>);
     stream::unfold(state, async |(mut pieces, mut end)| {
         match pieces.next().await {
-            Some(Ok(mut piece)) => {
-                if let (None, Some(at)) = (&end, find(&piece)) {
-                    end = Some(piece.split_off(at));
-                }
+            Some(Ok(piece)) => {
+                let found = end.is_none().then(|| take_end(&piece)).flatten();
+                let piece = match found {
+                    Some((rest, taken)) => {
+                        end = Some(taken);
+                        rest
+                    }
+                    None => piece,
+                };
                 Some((Ok(piece), (pieces, end)))
             }
             Some(Err(error)) => Some((Err(error), (pieces, end))),
@@ -42,9 +50,19 @@ fn end_last<E>(
     })
 }
 
-/// Where the body ends: leptos writes its end in one piece.
-fn find(piece: &[u8]) -> Option<usize> {
-    piece.windows(END.len()).rposition(|it| it == END)
+/// A piece without the document's end, and that end; leptos writes it in one piece.
+fn take_end(piece: &Bytes) -> Option<(Bytes, Bytes)> {
+    let from = find(piece, BODY_ENDS)?;
+    let mut to = from + find(&piece[from..], PAGE_ENDS)? + PAGE_ENDS.len();
+    if piece[to..].starts_with(MARK) {
+        to += MARK.len();
+    }
+    let rest = [&piece[..from], &piece[to..]].concat();
+    Some((rest.into(), piece.slice(from..to)))
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|it| it == what)
 }
 
 #[cfg(test)]
@@ -75,6 +93,15 @@ mod tests {
                 "<script>2</script>",
             ],
             "<body>ab<!><script>1</script><script>2</script></body></html><!>",
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_comes_in_the_same_piece_does_too() {
+        check(
+            &["<body>a</body><!></html><!><!><script>1</script>"],
+            "<body>a<!><script>1</script></body><!></html><!>",
         )
         .await;
     }

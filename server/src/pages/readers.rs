@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use app::drawn::document::{self, Drawn};
 use app::pages::told_page;
 use axum::extract::{Request, State};
-use axum::http::{Uri, header};
+use axum::http::{HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
@@ -22,10 +22,16 @@ pub async fn answer(State(edge): State<Edge>, request: Request, next: Next) -> R
     let is_guest = ["/s/", "/login"]
         .iter()
         .any(|it| request.uri().path().starts_with(it));
+    let is_function = request.uri().path().starts_with("/fn/");
     let mut response = match unshowable(request.uri()) {
         Some(error) => refuse(request.uri().path(), error),
         None => next.run(request).await,
     };
+    if is_function {
+        // Leptos leaves out what its errors are.
+        let kind = response.headers_mut().entry(header::CONTENT_TYPE);
+        kind.or_insert(HeaderValue::from_static("application/json"));
+    }
     match response.extensions_mut().remove::<Told>() {
         Some(told) if reads => page(&edge, response, told, is_guest),
         _ => response,
