@@ -277,7 +277,8 @@ mod tests {
             .to_vec();
         spec.length.min_requests = 100;
         spec.length.max_requests = 1000;
-        let streams = 1000 / spec.workload.requests_per_session().max(1.0) as u64;
+        let each = spec.workload.requests_per_session().max(1.0);
+        let streams = (1000.0 / each).floor() as u64;
         let fields = |free| {
             let found = beyond(&spec, (5000, free)).into_iter();
             found.map(|it| it.field).collect::<Vec<_>>()

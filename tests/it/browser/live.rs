@@ -267,7 +267,7 @@ async fn reload(browser: &Browser) -> anyhow::Result<()> {
 async fn the_map_follows_a_study_that_runs() -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
     let studio = StudioProcess::start(data.path(), &[])?;
-    let levels = ["20", "25", "30"];
+    let levels = ["30", "40", "50"];
     let spec = StudySpec {
         levels: levels.map(|level| level.parse().expect("a level")).to_vec(),
         length: PointLength {
@@ -278,6 +278,9 @@ async fn the_map_follows_a_study_that_runs() -> anyhow::Result<()> {
         ..small_study()
     };
     let id = studio.launch(&spec).await?;
+    // Held after its first point until somebody has looked at the map.
+    studio.ask(&id, "pause").await?;
+    studio.until(&id, |it| it["hold"] == "paused").await?;
     let viewer = viewer(&studio, &id, 1440).await?;
     let scroll = "document.querySelector('section.iso').scrollIntoView(); return true";
     viewer.until("the map's place", scroll).await?;
@@ -290,6 +293,7 @@ async fn the_map_follows_a_study_that_runs() -> anyhow::Result<()> {
         window.least = window.section.offsetHeight;
         return document.activeElement.id === 'map'";
     viewer.until("the menu to be in use", used).await?;
+    studio.ask(&id, "proceed").await?;
     studio.finished(&id).await?;
     viewer.until("all points", &holds(3)).await?;
     let kept = "return document.activeElement.id === 'map' && document.querySelector('section.iso') === window.section
