@@ -14,6 +14,8 @@
 mod ask; // how the browser asks
 #[cfg(feature = "ssr")]
 mod door; // how the server answers
+#[cfg(feature = "ssr")]
+pub mod objects; // JSON as it is meant
 
 #[cfg(not(feature = "ssr"))]
 use ask::{answer, asked};

@@ -54,11 +54,10 @@ pub fn page(study: &StudyView, point: &PointView, nonce: &str) -> Html {
         toy,
         raw,
         answer(point),
-        (point.state == PointState::Finished).then(|| body(
-            point,
-            words::rate_unit(&study.spec),
-            nonce
-        ))
+        point
+            .state
+            .is_over()
+            .then(|| body(point, words::rate_unit(&study.spec), nonce))
     )
 }
 
@@ -102,6 +101,11 @@ fn body(point: &PointView, unit: &str, nonce: &str) -> Html {
             })
             .collect::<Html>()
     });
+    let skipped = (point.state == PointState::Skipped).then(|| {
+        Html::literal(
+            r#"<p class="notice">What is shown was recorded up to the skip. Nothing else in the studio counts it.</p>"#,
+        )
+    });
     let numbers = point.summary.as_ref().map(|summary| {
         let asked = level_words(point.level, unit);
         let counts = terms(counts(summary, (&point.notes[..], asked), unit));
@@ -121,8 +125,9 @@ fn body(point: &PointView, unit: &str, nonce: &str) -> Html {
         .as_ref()
         .map(|certificate| section("Was the client innocent?", client::client(certificate)));
     html!(
-        r#"{}<div id="requests" class="stack loose">{}</div><p id="said" class="sr-only" role="status"></p>{}{}{}{}<script type="module" nonce="{}">{}</script>"#,
+        r#"{}{}<div id="requests" class="stack loose">{}</div><p id="said" class="sr-only" role="status"></p>{}{}{}{}<script type="module" nonce="{}">{}</script>"#,
         remarks,
+        skipped,
         Html::literal(REQUESTS),
         numbers,
         promise,
@@ -148,6 +153,8 @@ pub enum Absent {
     LeftOut,
     /// There is too much of them for a page.
     TooMany,
+    /// A person skipped the point, and nothing of it is stored.
+    NotKept,
 }
 
 impl Absent {
@@ -155,6 +162,9 @@ impl Absent {
         match self {
             Self::LeftOut => {
                 "The file that this study was opened from has none of its requests: nothing can be shown over time, and no window can be chosen."
+            }
+            Self::NotKept => {
+                "Nothing was kept of this point: it was skipped before anything of it had been recorded."
             }
             Self::TooMany => {
                 "This point has too many tokens for a page to show each request: they stand in the Parquet file."
@@ -304,16 +314,22 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn a_skipped_point_says_how_far_it_was_and_gives_its_requests() {
+    fn a_skipped_point_says_how_far_it_was_and_shows_its_requests() {
         let mut study = fixture::study();
         let point = &mut study.points[0];
         (point.state, point.summary) = (PointState::Skipped, None);
         point.problem = Some("Skipped by a person when 1 of 2 requests had been sent.".into());
         let html = page(&study, &study.points[0], "n").into_string();
-        for part in ["<p>Skipped by a person when 1 of 2", "records.parquet"] {
+        for part in [
+            "<p>Skipped by a person when 1 of 2",
+            "records.parquet",
+            "recorded up to the skip",
+            REQUESTS,
+        ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        assert!(!html.contains("id=\"requests\""));
+        let text = without_requests(&study.points[0], Absent::NotKept).into_string();
+        assert!(text.contains("Nothing was kept of this point"), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::dialect::End;
 use crate::fault::chain;
-use crate::limits;
+use crate::limits::{self, Room};
 use crate::socket::{Socket, Stamps};
 
 /// Most bytes of a proxy's answer.
@@ -38,6 +38,8 @@ pub(crate) struct Target {
     pub kernel_time: bool,
     /// Whether the other side closes connections that it said it keeps, as far as any thread has seen.
     pub breaks_off: Arc<AtomicBool>,
+    /// Connections that there may be at once, where the engine takes its files from the same process.
+    pub room: Option<Arc<Room>>,
 }
 
 /// Why there is no connection.
@@ -77,10 +79,12 @@ impl Target {
 
     /// A socket to the first address that takes it. A limit of this machine counts for more than what another address says.
     async fn tcp(&self) -> Result<Socket, ConnectError> {
+        let place = self.room.as_ref().map(|room| room.place()).transpose();
+        let place = place.map_err(ConnectError::Limit)?;
         let mut failed = None;
         for address in &self.addresses {
             match self.tcp_to(*address).await {
-                Ok(socket) => return Ok(socket),
+                Ok(socket) => return Ok(socket.holding(place)),
                 Err(error) => {
                     let limit = limits::met(&error, *address).map(ConnectError::Limit);
                     let met = failed.take().filter(ConnectError::is_limit);

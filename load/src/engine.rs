@@ -17,7 +17,7 @@ use crate::address::{self, AddressError};
 use crate::connect::Target;
 use crate::dialect;
 use crate::exchange::Habits;
-use crate::limits;
+use crate::limits::{self, Room};
 use crate::shard::{self, Shard};
 use crate::tls::{self, TlsError, Trust};
 
@@ -64,6 +64,8 @@ pub struct EngineOptions {
     pub wire: Wire,
     /// Take the time of arrival from the kernel, where it offers it.
     pub kernel_time: bool,
+    /// The engine runs in this very process, so that a connection takes two of its files.
+    pub in_process: bool,
 }
 
 impl Default for EngineOptions {
@@ -74,6 +76,7 @@ impl Default for EngineOptions {
             keep_text: false,
             wire: Wire::default(),
             kernel_time: true,
+            in_process: false,
         }
     }
 }
@@ -150,6 +153,8 @@ pub struct Engine {
     pub(crate) calls: Calls,
     /// Where connections lead.
     pub(crate) addresses: Arc<[SocketAddr]>,
+    /// Files that a connection takes.
+    pub(crate) files_each: u64,
 }
 
 impl Engine {
@@ -173,6 +178,7 @@ impl Engine {
             shards,
             calls,
             addresses: target.addresses.into(),
+            files_each: limits::files_each(options.in_process),
         })
     }
 }
@@ -200,6 +206,7 @@ fn target(route: &Url, options: &EngineOptions) -> Result<Target, EngineError> {
         connect_timeout: options.connect_timeout,
         kernel_time: options.kernel_time,
         breaks_off: Arc::default(),
+        room: options.in_process.then(|| Arc::new(Room::new())),
     })
 }
 

@@ -19,7 +19,7 @@ mod gpu; // GPUs, where there are any
 mod host; // who uses this host
 mod http1; // the hot path
 pub mod launch; // an engine that the studio starts itself
-mod limits; // what this machine allows
+pub mod limits; // what this machine allows
 mod link; // what carries a request
 pub mod ndjson; // lines to events
 pub mod plan; // what a point sends, and when

@@ -6,9 +6,11 @@
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Files that a process opens beside those of its streams once a point has begun.
 const OTHER_FILES: u64 = 64;
@@ -16,7 +18,7 @@ const OTHER_FILES: u64 = 64;
 const TIME_WAIT: &str = "06";
 
 /// Lifts the soft limit of open files to the hard one: each stream in flight needs a file.
-pub(crate) fn raise_file_limit() {
+pub fn raise_file_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
         // Where even that is not allowed the old limit stands; points check it against their streams.
@@ -31,10 +33,47 @@ pub(crate) fn raise_file_limit() {
 }
 
 /// How many files may be open at once, and how many more may be.
-pub(crate) fn files() -> (u64, u64) {
+pub fn files() -> (u64, u64) {
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let open = fs::read_dir("/proc/self/fd").map_or(OTHER_FILES, |open| open.count() as u64);
     (allowed, allowed.saturating_sub(open + OTHER_FILES))
+}
+
+/// Files of this process that a connection takes: an engine that runs in it holds the other end.
+pub fn files_each(in_process: bool) -> u64 {
+    if in_process { 2 } else { 1 }
+}
+
+/// The connections that there may be to an engine in this process: half of the files that are left, for it must have the other
+/// half. Without it the engine could accept none any more, which would look like its own slowness.
+#[derive(Debug)]
+pub(crate) struct Room {
+    places: Arc<Semaphore>,
+}
+
+/// One of them. Given back when dropped.
+pub(crate) type Place = OwnedSemaphorePermit;
+
+impl Room {
+    /// As many as there are files now.
+    pub(crate) fn new() -> Self {
+        let places = files().1 / files_each(true);
+        let places = usize::try_from(places).unwrap_or(usize::MAX);
+        Self {
+            places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))),
+        }
+    }
+
+    /// A place, or the limit that is met.
+    pub(crate) fn place(&self) -> Result<Place, String> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        place.map_err(|_| {
+            format!(
+                "this process may have {} files open at once, and half of those left are the engine's, which runs in it; raise the hard limit (ulimit -Hn) or lower the load",
+                files().0
+            )
+        })
+    }
 }
 
 /// The local ports for connections to one address.

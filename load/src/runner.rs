@@ -100,11 +100,14 @@ pub enum PointError {
     },
     /// The process may not open enough files.
     #[error(
-        "{needed} streams need more open files than the {allowed} allowed here; raise the hard limit (ulimit -Hn) or lower the concurrency"
+        "{needed} streams need more open files{} than the {allowed} allowed here; raise the hard limit (ulimit -Hn) or lower the concurrency",
+        if *each == 1 { "" } else { " (two each, since the engine runs in the studio itself)" }
     )]
     TooFewFiles {
         /// Streams.
         needed: u64,
+        /// Files that each takes.
+        each: u64,
         /// The limit.
         allowed: u64,
     },
@@ -315,8 +318,13 @@ async fn check_limits(engine: &Engine, streams: usize) -> Result<(), PointError>
     let idle = warmup::idle(&engine.shards).await;
     let needed = connections.saturating_sub(idle) as u64;
     let (allowed, free) = limits::files();
-    if free < needed {
-        return Err(PointError::TooFewFiles { needed, allowed });
+    let each = engine.files_each;
+    if free < needed * each {
+        return Err(PointError::TooFewFiles {
+            needed,
+            each,
+            allowed,
+        });
     }
     let addresses = Arc::clone(&engine.addresses);
     // The kernel's tables are long where there are many connections.

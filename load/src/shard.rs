@@ -112,6 +112,7 @@ mod tests {
             connect_timeout: Duration::from_secs(1),
             kernel_time: true,
             breaks_off: Arc::default(),
+            room: None,
         }
     }
 

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
 use crate::dialect::Moment;
+use crate::limits::Place;
 use crate::ready::watched;
 
 /// Bytes of one read at most: more than an engine sends between two of them, unless it sends without pauses.
@@ -67,6 +68,8 @@ pub(crate) struct Socket {
     stamps: Rc<Stamps>,
     /// Whether the kernel stamps what it receives.
     stamped: bool,
+    /// Given back when it closes.
+    _place: Option<Place>,
 }
 
 impl Socket {
@@ -77,7 +80,16 @@ impl Socket {
             tcp: watched(tcp)?,
             stamps: Rc::default(),
             stamped,
+            _place: None,
         })
+    }
+
+    /// The same, with its place among the connections that there may be.
+    pub(crate) fn holding(self, place: Option<Place>) -> Self {
+        Self {
+            _place: place,
+            ..self
+        }
     }
 
     pub(crate) fn stamps(&self) -> Rc<Stamps> {

@@ -130,6 +130,8 @@ fn start(command: Command) -> Ended {
     if let Command::Guard(args) = &command {
         return guard::stand(args);
     }
+    // Load and what a simulator answers take a file for each connection, whoever asks for them.
+    load::limits::raise_file_limit();
     let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(FAILED, error))?;
     runtime.block_on(async {
         match command {

@@ -1,5 +1,6 @@
 //! What an API caller is told. The only place where errors become statuses.
 
+use app::pages::{explained, heading, sentence};
 use app::studio::StudioError;
 use axum::Json;
 use axum::http::{StatusCode, header};
@@ -163,6 +164,35 @@ fn studio_status(error: &StudioError) -> (StatusCode, &'static str) {
     }
 }
 
+/// What a refusal says, for whoever asked for a page: lies beside the answer.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// A few words.
+    pub heading: &'static str,
+    /// One sentence.
+    pub sentence: String,
+}
+
+impl Told {
+    fn of(error: &ApiError) -> Self {
+        match error {
+            ApiError::Studio(error) => Self {
+                heading: heading(error),
+                sentence: explained(error),
+            },
+            other => Self {
+                heading: match other {
+                    ApiError::NotFound(_) => "Not found",
+                    ApiError::TooMany(_) => "Too many at once",
+                    ApiError::Unauthorized | ApiError::Forbidden(_) => "Not allowed",
+                    _ => "That does not work",
+                },
+                sentence: sentence(&other.to_string()),
+            },
+        }
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, error) = self.status();
@@ -172,6 +202,7 @@ impl IntoResponse for ApiError {
             fields: self.fields(),
         };
         let mut response = (status, Json(problem)).into_response();
+        response.extensions_mut().insert(Told::of(&self));
         match self {
             Self::TooMany(seconds) => {
                 response

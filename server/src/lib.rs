@@ -22,6 +22,7 @@ pub mod api; // REST under /api/v1
 pub mod assets; // script, style, WASM
 pub mod auth; // who is talking
 pub mod config; // what was typed, and what it means
+pub mod connections; // each bounded
 pub mod docs; // what the words mean, inside the binary
 pub mod error; // what went wrong, as a status
 pub mod guard; // who may talk to us at all

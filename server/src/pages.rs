@@ -1,12 +1,14 @@
 //! HTML: the app's pages, rendered here first.
 
+mod closed; // a document ends where it ends
 pub mod compare; // configurations side by side, and what is shown of them as files
 pub mod curve; // a study's curve as files
 pub mod docs; // what the words mean, and how things are done
 pub mod embed; // a shared curve in a frame
 pub mod iso; // the iso-goodput map of a point
-pub mod point;
-pub mod sharing; // links to a study // one point, and its requests
+pub mod point; // one point, and its requests
+pub mod readers; // refusals as pages, for whoever reads pages
+pub mod sharing; // links to a study
 pub mod start; // studies, newest first
 
 use std::sync::Arc;
@@ -19,7 +21,7 @@ use app::status::status_of;
 use app::studio::{Actor, Studio, StudioError};
 use app::{App, Assets, DRAWN_WHOLE, Origin, shell};
 use axum::body::Body;
-use axum::extract::{Query, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
@@ -30,7 +32,7 @@ use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list_with_exclus
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::api::body::Path;
+use crate::api::body::{Path, Query};
 use crate::auth::Who;
 use crate::error::ApiError;
 use crate::guard::headers::page_policy;
@@ -45,6 +47,7 @@ pub fn router(edge: &Edge) -> Router<Edge> {
     let pages = generate_route_list_with_exclusions(App, Some(drawn));
     Router::new()
         .leptos_routes_with_context(edge, pages, context(edge), shell)
+        .route_layer(axum::middleware::from_fn(closed::close))
         .route_layer(axum::middleware::from_fn_with_state(
             edge.clone(),
             limit_visits,
@@ -81,7 +84,7 @@ pub async fn history(
             };
             document::document(&page, edge.site.assets(), nonce)
         }),
-        Err(error) => refuse("/studies/history", error.into()),
+        Err(error) => sorry(&edge, &error),
     }
 }
 
@@ -118,7 +121,7 @@ fn excuse(
     let page = drawn(|nonce| {
         let (title, body) = error_page(error);
         let page = Drawn {
-            title,
+            title: title.to_owned(),
             is_engines: false,
             body,
         };

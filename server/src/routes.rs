@@ -107,6 +107,7 @@ pub fn router(edge: Edge) -> Router {
     bounded
         .merge(api::uploads())
         .layer(from_fn_with_state(edge.clone(), auth::require))
+        .layer(from_fn_with_state(edge.clone(), pages::readers::answer))
         .layer(from_fn_with_state(edge.clone(), guard::guard))
         .layer(from_fn(headers::secure))
         .layer(TraceLayer::new_for_http().make_span_with(span))

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::studio::StudioError;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +15,7 @@ use tracing::warn;
 use crate::assets::Site;
 use crate::auth::{Access, Token, TokenHash};
 use crate::config::{self, Config};
+use crate::connections::{self, Limits};
 use crate::registry::{Registry, RegistryError};
 use crate::routes::{Edge, router};
 use crate::store::{OpenError, Store, StoreError};
@@ -158,21 +158,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
 }
 
 async fn run(listener: TcpListener, edge: Edge) {
-    let stop = edge.stop.clone().cancelled_owned();
-    // Live events are small and must not wait for each other.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    let service = router(edge).into_make_service_with_connect_info::<SocketAddr>();
-    if let Err(cause) = axum::serve(listener, service)
-        .with_graceful_shutdown(stop)
-        .await
-    {
-        tracing::error!(
-            cause = &cause as &dyn std::error::Error,
-            "the web server ended"
-        );
-    }
+    let stop = edge.stop.clone();
+    connections::serve(listener, router(edge), Limits::default(), stop).await;
 }
 
 fn site(config: &Config) -> Site {

@@ -52,6 +52,9 @@ async fn names_are_text_on_every_page() -> anyhow::Result<()> {
         for markup in ["<script>alert", "<meta http-equiv=refresh", "\"'><"] {
             assert!(!answer.text().contains(markup), "{page} has {markup}");
         }
+        let text = answer.text();
+        let behind = text.rsplit_once("</html>").map_or("", |(_, behind)| behind);
+        assert!(!behind.contains("<script"), "{page} goes on behind its end");
     }
     Ok(())
 }

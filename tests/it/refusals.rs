@@ -192,3 +192,209 @@ async fn a_large_body_and_a_bad_id_are_answered_in_one_sentence() -> anyhow::Res
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn arguments_of_a_page_that_cannot_be_read_are_refused_in_words() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    for (path, body) in [
+        ("/fn/study", ""),
+        ("/fn/study", "x"),
+        ("/fn/study", "{}"),
+        ("/fn/study", r#"{"id": 7}"#),
+        ("/fn/study", "[]"),
+        ("/fn/study", r#"["018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f"]"#),
+        ("/fn/launch", r#"{"spec": []}"#),
+        (
+            "/fn/edit",
+            r#"{"id": "018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f", "edit": []}"#,
+        ),
+    ] {
+        // A form of ours would come with these; they must not turn the refusal into a way back.
+        let headers = [
+            ("accept", "text/html"),
+            ("referer", "http://127.0.0.1:7878/"),
+        ];
+        for headers in [&headers[..], &[]] {
+            let answer = edge.send("POST", path, headers, body).await;
+            let (text, json) = (answer.text(), answer.json());
+            assert_eq!(answer.status, 422, "{path} {body}: {text}");
+            assert_eq!(json["error"], "invalid", "{text}");
+            assert_eq!(json["fields"][0]["field"], "arguments", "{text}");
+            assert!(text.contains("cannot be read ("), "{text}");
+            assert_eq!(answer.header("content-type"), "application/json");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn bodies_are_objects() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let id = edge.studio.launch(&Actor::Owner, small_study()).await?;
+    for (method, path) in [
+        ("POST", format!("/api/v1/studies/{id}/shares")),
+        ("PATCH", format!("/api/v1/studies/{id}")),
+        ("POST", "/api/v1/studies".to_owned()),
+        ("POST", "/api/v1/engines".to_owned()),
+        ("POST", "/api/v1/probe".to_owned()),
+        ("PUT", "/api/v1/slos/mine".to_owned()),
+    ] {
+        for body in ["[]", "[[]]", "null", "7", "\"x\""] {
+            let answer = edge.send(method, &path, &[], body).await;
+            assert_eq!(
+                answer.status,
+                422,
+                "{method} {path} {body}: {}",
+                answer.text()
+            );
+            assert_eq!(answer.json()["fields"][0]["field"], "body", "{path} {body}");
+        }
+    }
+    let links = edge.get(&format!("/api/v1/studies/{id}/shares")).await;
+    assert_eq!(links.json(), json!([]));
+    let mut spec = serde_json::to_value(small_study())?;
+    spec["length"] = json!([1, 2, 3]);
+    let nested = edge.json("POST", "/api/v1/studies", &spec).await;
+    refused(&nested, "length", "expected an object");
+    let tagged = json!({ "note": "a\u{0}b" });
+    let tagged = edge
+        .json("PATCH", &format!("/api/v1/studies/{id}"), &tagged)
+        .await;
+    refused(&tagged, "note", "U+0000");
+    Ok(())
+}
+
+/// What people read is a page of ours, whatever stands at the address; what programs read is as it was.
+#[tokio::test]
+async fn what_is_not_there_is_told_on_a_page() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let gone = Uuid::nil();
+    let reader = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    for (path, status, words) in [
+        (
+            "/studies/7".to_owned(),
+            404,
+            "No such study: it was deleted, or its address is not whole",
+        ),
+        (
+            "/studies/7/history".into(),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/history"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/share"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/map"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/why"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/curve.svg"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            "/studies/7/curve.csv".into(),
+            404,
+            "&quot;7&quot; is no id; ids look like",
+        ),
+        ("/studies/%FF/history".into(), 404, "No such address."),
+        (
+            format!("/studies/{gone}/points/{gone}"),
+            404,
+            "No such study: it was deleted",
+        ),
+        (
+            format!("/studies/{gone}/points/{gone}/requests"),
+            404,
+            "No such study",
+        ),
+        (
+            "/examples/none".into(),
+            404,
+            "No such example: it was deleted",
+        ),
+        (
+            "/compare?c=7".into(),
+            404,
+            "No such configuration: it was deleted",
+        ),
+        (
+            "/docs/none".into(),
+            404,
+            "No such document: look at how the address is written",
+        ),
+        (
+            "/none".into(),
+            404,
+            "No such page: look at how the address is written",
+        ),
+        (
+            "/s/none/map".into(),
+            404,
+            "No such link: it was revoked, has expired",
+        ),
+        (
+            "/s/none/curve.csv".into(),
+            404,
+            "No such link: it was revoked, has expired",
+        ),
+        (
+            "/s/none".into(),
+            404,
+            "No such link: it was revoked, has expired",
+        ),
+        ("/?q=a&q=b".into(), 400, "duplicate field `q`"),
+        (
+            "/studies/7/history?allow=1&allow=2".into(),
+            400,
+            "duplicate field `allow`",
+        ),
+        ("/?q=%00".into(), 400, "no control characters"),
+        ("/studies/%1B".into(), 400, "no control characters"),
+        (
+            format!("/compare?c={gone}&find=%7F"),
+            400,
+            "no control characters",
+        ),
+        ("/s/%00".into(), 400, "no control characters"),
+    ] {
+        let answer = edge.send("GET", &path, &reader, "").await;
+        let text = answer.text();
+        assert_eq!(answer.status, status, "{path}: {text}");
+        assert!(
+            answer.header("content-type").starts_with("text/html"),
+            "{path}"
+        );
+        assert!(
+            text.contains("app.33.css") && text.contains("error-page"),
+            "{path}: {text}"
+        );
+        assert!(text.contains(words), "{path}: {text}");
+        assert!(
+            !text.contains(|it: char| it.is_control() && !matches!(it, '\n' | '\t')),
+            "{path}"
+        );
+    }
+    let file = edge.get(&format!("/studies/{gone}/curve.csv")).await;
+    assert_eq!(file.json()["error"], "not_found", "{}", file.text());
+    let listed = edge.get("/api/v1/studies?search=%00").await;
+    assert_eq!(
+        (listed.status, &listed.json()["error"]),
+        (400, &json!("bad_request"))
+    );
+    Ok(())
+}

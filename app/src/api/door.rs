@@ -6,10 +6,12 @@ use leptos::prelude::use_context;
 use leptos::server_fn::codec::{JsonEncoding, Post};
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType};
+use measure::study::FieldError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Answer;
+use super::objects::Objects;
 use crate::status::{set_status, status_of};
 use crate::studio::{Actor, Studio, StudioError};
 
@@ -55,7 +57,9 @@ impl<T: DeserializeOwned> Decodes<T> for Json {
     type Error = serde_json::Error;
 
     fn decode(bytes: Bytes) -> Result<T, serde_json::Error> {
-        <JsonEncoding as Decodes<T>>::decode(bytes)
+        let mut json = serde_json::Deserializer::from_slice(&bytes);
+        let value = T::deserialize(Objects(&mut json))?;
+        json.end().map(|()| value)
     }
 }
 
@@ -63,12 +67,26 @@ impl FromServerFnError for StudioError {
     type Encoder = Json;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
+        let error = match error {
             ServerFnErrorErr::Request(_) => Self::silent(),
-            ServerFnErrorErr::Args(_)
-            | ServerFnErrorErr::MissingArg(_)
-            | ServerFnErrorErr::Deserialization(_) => Self::estranged(),
+            ServerFnErrorErr::Args(why)
+            | ServerFnErrorErr::MissingArg(why)
+            | ServerFnErrorErr::Deserialization(why) => unreadable(&why),
             _ => Self::Internal,
-        }
+        };
+        // Left alone, each would be a 500.
+        set_status(status_of(&error));
+        error
+    }
+}
+
+/// What a page sent that is no longer, or not yet, what this server asks for.
+fn unreadable(why: &str) -> StudioError {
+    let message = format!("they cannot be read ({why}); reload the page");
+    StudioError::Invalid {
+        fields: vec![FieldError {
+            field: "arguments".into(),
+            message,
+        }],
     }
 }

@@ -50,6 +50,32 @@ pub async fn allow() -> Result<(), Refused> {
     }
 }
 
+/// Where it is kept that this browser's person asked for them.
+const KEY: &str = "goodput-tell";
+
+/// Keeps that, or forgets it. A browser that keeps nothing is asked again after a reload.
+pub fn keep(wanted: bool) {
+    let Ok(Some(storage)) = window().local_storage() else {
+        return;
+    };
+    let _ = if wanted {
+        storage.set_item(KEY, "on")
+    } else {
+        storage.remove_item(KEY)
+    };
+}
+
+/// Whether they were asked for, and the browser still allows them.
+pub fn is_kept() -> bool {
+    let storage = window().local_storage().ok().flatten();
+    let kept = storage.and_then(|it| it.get_item(KEY).ok().flatten());
+    let allowed = || {
+        let class = class().ok()?;
+        Reflect::get(&class, &"permission".into()).ok()?.as_string()
+    };
+    kept.is_some() && allowed().as_deref() == Some("granted")
+}
+
 /// Shows one.
 pub fn notify(title: &str, body: &str) -> Result<(), Refused> {
     let class = class()?;

@@ -29,10 +29,12 @@ pub struct Map<'a> {
 }
 
 /// The point whose map is shown: the one that is asked for, by its place in the study; else, of the first configuration that
-/// has any, the highest load that keeps the SLO, or the lowest where none does.
+/// has any, the highest load that keeps the SLO, or the lowest where none does. What is void is shown only where nothing else is.
 pub fn chosen(study: &StudyView, asked: Option<u32>) -> Option<(usize, &PointView)> {
     let all: Vec<(usize, &PointView)> = study.points.iter().enumerate().collect();
-    let has = |point: &PointView| point.summary.is_some() && !is_void(point);
+    let measured = |point: &PointView| point.summary.is_some();
+    let all_void = all.iter().all(|it| !measured(it.1) || is_void(it.1));
+    let has = |point: &PointView| measured(point) && (all_void || !is_void(point));
     let asked = asked.and_then(|place| all.get(place as usize).copied());
     if let Some(found) = asked.filter(|(_, point)| point.summary.is_some()) {
         return Some(found);

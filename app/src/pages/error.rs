@@ -16,7 +16,7 @@ pub fn ErrorView(
 ) -> impl IntoView {
     set_status(status_of(&error));
     let heading = heading(&error);
-    let message = sentence(&error.to_string());
+    let message = explained(&error);
     view! {
         <Title text=heading />
         <Meta name="robots" content="noindex" />
@@ -33,14 +33,19 @@ pub fn ErrorView(
 
 /// The same of a page that the server draws whole: its title and what stands in it.
 #[cfg(feature = "ssr")]
-pub fn error_page(error: &StudioError) -> (String, crate::ui::html::Html) {
+pub fn error_page(error: &StudioError) -> (&'static str, crate::ui::html::Html) {
     let heading = heading(error);
-    let page = crate::ui::html::html!(
+    (heading, told_page(heading, &explained(error)))
+}
+
+/// What stands in such a page: a heading and a sentence.
+#[cfg(feature = "ssr")]
+pub fn told_page(heading: &str, sentence: &str) -> crate::ui::html::Html {
+    crate::ui::html::html!(
         r#"<section class="page error-page"><h1>{}</h1><p role="alert">{}</p><p><a href="/">Back to your studies</a></p></section>"#,
         heading,
-        sentence(&error.to_string())
-    );
-    (heading.to_owned(), page)
+        sentence
+    )
 }
 
 /// Where no route leads.
@@ -49,7 +54,8 @@ pub fn NotFoundPage() -> impl IntoView {
     view! { <ErrorView error=StudioError::NotFound { what: "page".into() } /> }.erased()
 }
 
-fn heading(error: &StudioError) -> &'static str {
+/// What stands over an error.
+pub fn heading(error: &StudioError) -> &'static str {
     match error {
         StudioError::NotFound { .. } => "Not found",
         StudioError::Forbidden { .. } => "Not allowed",
@@ -60,8 +66,25 @@ fn heading(error: &StudioError) -> &'static str {
     }
 }
 
+/// An error as a sentence of a page: of what is not there, also why that may be.
+pub fn explained(error: &StudioError) -> String {
+    let why = match error {
+        StudioError::NotFound { what } if what == "link" => {
+            ": it was revoked, has expired, or its address is not whole; ask whoever sent it"
+        }
+        StudioError::NotFound { what } if what == "page" || what == "document" => {
+            ": look at how the address is written, or begin at your studies"
+        }
+        StudioError::NotFound { .. } => {
+            ": it was deleted, or its address is not whole; look for it among your studies"
+        }
+        _ => "",
+    };
+    sentence(&format!("{error}{why}"))
+}
+
 /// An error's text as a sentence of a page.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     format!("{}.", words::capital(text))
 }
 
@@ -73,5 +96,24 @@ mod tests {
     fn an_error_text_becomes_a_sentence() {
         assert_eq!(sentence("no such study"), "No such study.");
         assert_eq!(sentence(""), ".");
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_a_way_on() {
+        for (what, way) in [
+            (
+                "study",
+                "No such study: it was deleted, or its address is not whole; look for it among your studies.",
+            ),
+            ("link", "ask whoever sent it."),
+            ("page", "begin at your studies."),
+        ] {
+            let said = explained(&StudioError::NotFound { what: what.into() });
+            assert!(said.ends_with(way), "{said}");
+        }
+        assert_eq!(
+            explained(&StudioError::Internal),
+            sentence(&StudioError::Internal.to_string())
+        );
     }
 }

@@ -9,9 +9,9 @@ mod new; // a study to be
 mod share; // a study as a link shows it
 mod study; // one study // what could not be shown, and why
 
-#[cfg(feature = "ssr")]
-pub use error::error_page;
 pub use error::{ErrorView, NotFoundPage};
+#[cfg(feature = "ssr")]
+pub use error::{error_page, explained, heading, sentence, told_page};
 #[cfg(feature = "ssr")]
 pub use new::{ALSO, PLACE, ROOM, ROOM_OF_PLACE, STUDIO, beginning, drawn_key};
 pub use new::{Beginning, NewStudyPage};

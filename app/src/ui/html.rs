@@ -74,6 +74,8 @@ impl Piece for str {
             '>' => f.write_str("&gt;"),
             '"' => f.write_str("&quot;"),
             '\'' => f.write_str("&#39;"),
+            // No document may hold them; what stands there is seen to be something else.
+            '\0'..='\x08' | '\x0b' | '\x0e'..='\x1f' | '\x7f' => f.write_char('\u{fffd}'),
             other => f.write_char(other),
         })
     }
@@ -203,6 +205,12 @@ mod tests {
             cell.into_string(),
             format!(r#"<td title="{text}">{text}</td>"#)
         );
+    }
+
+    #[test]
+    fn no_control_character_gets_into_a_document() {
+        let text = html!("{}", "a\0b\x1b[1m\x7f\tc\nd").into_string();
+        assert_eq!(text, "a\u{fffd}b\u{fffd}[1m\u{fffd}\tc\nd");
     }
 
     #[test]

@@ -63,8 +63,12 @@ async fn run(url: &str, plan: PointPlan) -> Result<PointRun, PointError> {
 }
 
 fn engine(url: &str) -> Engine {
+    engine_with(url, EngineOptions::default())
+}
+
+fn engine_with(url: &str, options: EngineOptions) -> Engine {
     let endpoint = Endpoint::new(url.to_owned(), Api::OpenAiCompletions, "m");
-    Engine::connect(&endpoint, EngineOptions::default()).expect("engine")
+    Engine::connect(&endpoint, options).expect("engine")
 }
 
 async fn run_over(engine: &Engine, plan: PointPlan) -> Result<PointRun, PointError> {
@@ -129,6 +133,7 @@ async fn more_streams_than_files_are_refused_with_numbers() {
                 refused,
                 Err(PointError::TooFewFiles {
                     needed: 300,
+                    each: 1,
                     allowed: 200
                 })
             ),
@@ -170,6 +175,44 @@ async fn files_that_run_out_during_a_point_are_the_client_s_limit() {
     let starts: Vec<u64> = (0..300).collect();
     let run = run(&url, plan(Discipline::OpenLoop, &starts, 1)).await;
     only_limited(&run.expect("a run"), 50, &["200 files", "ulimit -Hn"]);
+}
+
+/// An engine in the client's own process has the other end of each connection: what is left is for two.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_in_the_same_process_is_left_its_half_of_the_files() {
+    let Some(url) = in_child() else {
+        let server = Double::start(|_| stream(3, MS(900), MS(5)));
+        child(
+            "an_engine_in_the_same_process_is_left_its_half_of_the_files",
+            (&["sh"], "ulimit -n 200"),
+            &server.url(),
+        );
+        assert!(server.seen.most_in_flight.load(SeqCst) < 70);
+        return;
+    };
+    let inside = engine_with(
+        &url,
+        EngineOptions {
+            in_process: true,
+            ..EngineOptions::default()
+        },
+    );
+    let refused = run_over(&inside, plan(Discipline::AllAtOnce, &[0; 70], 1)).await;
+    assert!(
+        matches!(
+            refused,
+            Err(PointError::TooFewFiles {
+                needed: 70,
+                each: 2,
+                allowed: 200
+            })
+        ),
+        "{refused:?}"
+    );
+    let starts: Vec<u64> = (0..100).collect();
+    let run = run_over(&inside, plan(Discipline::OpenLoop, &starts, 1)).await;
+    let words = ["200 files", "half of those left are the engine's"];
+    only_limited(&run.expect("a run"), 30, &words);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,9 @@
 //! What is sent, read with errors at fields.
 
+use app::api::objects::Objects;
 use app::studio::StudioError;
 use axum::extract::path::ErrorKind;
-use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
 use measure::study::FieldError;
@@ -16,16 +17,24 @@ pub struct Json<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, state)
-            .await
-            .map_err(|_| ApiError::too_large())?;
+        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
         read(&bytes).map(Self)
+    }
+}
+
+/// Why a body did not come whole.
+fn unread(why: BytesRejection) -> ApiError {
+    match why {
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
+            ApiError::too_large()
+        }
+        _ => ApiError::BadRequest("the body broke off; send it again".into()),
     }
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(Objects(&mut json)).map_err(|error| {
         let field = error.path().to_string();
         let inner = error.into_inner();
         match inner.classify() {
@@ -114,6 +123,15 @@ mod tests {
             r#"[{"min_requests": 1, "max_requests": 1, "seconds": 3, "minutes": 1}]"#,
             422,
             "[0].minutes: unknown field `minutes`, expected one of `min_requests`, `max_requests`, `seconds`",
+        );
+    }
+
+    #[test]
+    fn an_array_is_no_object_with_its_fields_in_order() {
+        refused(
+            "[[1, 2, 3]]",
+            422,
+            "[0]: invalid type: array, expected an object",
         );
     }
 

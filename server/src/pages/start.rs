@@ -2,8 +2,8 @@
 
 use app::drawn::start::{self, Asked, Deleted, Start, Values};
 use app::studio::{Actor, ShareRow, Studio, StudioError, StudyFilter, StudyState};
-use axum::extract::{Query, State};
-use axum::http::{StatusCode, Uri};
+use axum::extract::State;
+use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ use measure::study::StudySpec;
 use uuid::Uuid;
 
 use super::drawn;
-use crate::api::body::Path;
+use crate::api::body::{Path, Query};
 use crate::auth::Who;
 use crate::error::{ApiError, ApiResult};
 use crate::guard::refuse;
@@ -88,9 +88,7 @@ impl From<StudioError> for Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let error = ApiError::from(self.0);
-        let (status, _): (StatusCode, _) = error.status();
-        (status, format!("{error}\n")).into_response()
+        refuse("/", ApiError::from(self.0))
     }
 }
 

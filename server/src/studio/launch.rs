@@ -4,7 +4,8 @@ use std::path::Path;
 
 use app::studio::{StudioError, StudyEdit};
 use measure::knobs::Facts;
-use measure::study::{EngineSpec, FieldError, StudySpec, is_visible};
+use measure::study::{EngineSpec, FieldError, PlannedPoint, StudySpec, is_visible};
+use measure::units::Level;
 use uuid::Uuid;
 
 use super::{LocalStudio, added, dataset, engines, internal, invalid, managed};
@@ -24,6 +25,7 @@ impl LocalStudio {
         if fields.is_empty() {
             fields.extend(added::check_added(&spec, &engines, &self.data_dir));
             fields.extend(check_simulator(&spec));
+            fields.extend(check_streams(&spec));
             fields.extend(self.check_managed(&spec));
             fields.extend(check_files(&spec, &self.data_dir));
         }
@@ -120,6 +122,48 @@ fn check_simulator(spec: &StudySpec) -> Vec<FieldError> {
         }
     }
     fields
+}
+
+/// Levels whose connections at once are certain, and more than this process may open: they would be refused in the middle of the study.
+fn check_streams(spec: &StudySpec) -> Vec<FieldError> {
+    load::limits::raise_file_limit();
+    beyond(spec, load::limits::files())
+}
+
+fn beyond(spec: &StudySpec, (allowed, free): (u64, u64)) -> Vec<FieldError> {
+    let in_process = matches!(spec.engine, EngineSpec::Simulator { .. });
+    let shared = matches!(&spec.engine, EngineSpec::Endpoint(it) if it.connection.http2);
+    let room = free / load::limits::files_each(in_process);
+    let half = if in_process {
+        ", half of them for the simulated engine"
+    } else {
+        ""
+    };
+    let refuse = |point: PlannedPoint| {
+        let streams = streams_of(spec, &point)?;
+        (!shared && room < streams).then(|| FieldError {
+            field: format!("levels[{}]", point.level_index),
+            message: format!(
+                "{} has {streams} requests in flight at once, and there are files for {room} connections (of {allowed} that may be open{half}): start the studio with a higher limit (ulimit -n), or lower the requests or the concurrency",
+                point.level
+            ),
+        })
+    };
+    let points = spec.plan().into_iter();
+    let once = points.filter(|it| it.configuration == 0 && it.repeat == 0);
+    once.filter_map(refuse).collect()
+}
+
+/// Requests in flight at once, where that is certain.
+fn streams_of(spec: &StudySpec, point: &PlannedPoint) -> Option<u64> {
+    match point.level {
+        Level::Concurrency(streams) => Some(streams.min(point.requests).into()),
+        Level::Inf => {
+            let each = spec.workload.requests_per_session().max(1.0);
+            Some((f64::from(point.requests) / each).floor() as u64)
+        }
+        Level::Rate(_) | Level::Replay(_) => None,
+    }
 }
 
 /// A data set and a tokenizer are files of the studio's folder, never paths.
@@ -222,6 +266,31 @@ mod tests {
     fn tags_are_trimmed_sorted_and_each_once() {
         let tags = ["b ", "", "a", "b"].map(String::from).to_vec();
         assert_eq!(checked_tags(tags), Ok(vec!["a".to_owned(), "b".to_owned()]));
+    }
+
+    #[test]
+    fn what_takes_more_files_than_there_are_is_refused_before_it_is_stored() {
+        let mut spec = StudySpec::goodput_exercise();
+        spec.adaptive = None;
+        spec.levels = ["2", "inf", "c=60"]
+            .map(|it| it.parse().expect("a level"))
+            .to_vec();
+        spec.length.min_requests = 100;
+        spec.length.max_requests = 1000;
+        let each = spec.workload.requests_per_session().max(1.0);
+        let streams = (1000.0 / each).floor() as u64;
+        let fields = |free| {
+            let found = beyond(&spec, (5000, free)).into_iter();
+            found.map(|it| it.field).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(2 * streams), [""; 0]);
+        assert_eq!(fields(2 * streams - 1), ["levels[1]"]);
+        assert_eq!(fields(119), ["levels[1]", "levels[2]"]);
+        let said = beyond(&spec, (5000, 119)).remove(1).message;
+        assert!(
+            said.contains("c=60 has 60 requests") && said.contains("ulimit -n"),
+            "{said}"
+        );
     }
 
     #[test]

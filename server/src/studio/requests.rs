@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use app::point::Absent;
 use app::requests::{Given, Requests};
-use app::studio::StudioError;
+use app::studio::{PointState, StudioError};
 use measure::arrival::discipline;
 use measure::evidence::Evidence;
+use measure::score;
 use uuid::Uuid;
 
 use super::views::Model;
@@ -52,7 +53,7 @@ fn events(requests: &Arc<Requests>) -> usize {
 pub type OfPoint = Result<Arc<Requests>, Absent>;
 
 impl LocalStudio {
-    /// The requests of a measured point of a study that was not deleted.
+    /// The requests of a point of a study that was not deleted: of one that was measured, or of one that a person skipped as far as it was.
     pub async fn requests_of(&self, study: Uuid, point: Uuid) -> Result<OfPoint, StudioError> {
         self.stored(study).await?;
         if let Some(found) = self.kept.find(point) {
@@ -61,15 +62,20 @@ impl LocalStudio {
         }
         let model = self.model(study).await?;
         let stored = model.points.iter().find(|it| it.id == point);
-        let stored = stored.filter(|it| it.summary.is_some());
+        let skipped = stored.is_some_and(|it| it.state == PointState::Skipped);
+        let stored = stored.filter(|it| it.summary.is_some() || skipped);
         let stored = stored.ok_or_else(|| missing("finished point"))?;
-        let tokens = stored.summary.as_ref().map_or(0, |it| it.output_tokens);
-        if MOST_TOKENS < tokens {
+        if MOST_TOKENS < self.tokens(stored).await? {
             return Ok(Err(Absent::TooMany));
         }
         let records = self.store.records(point).await.map_err(internal)?;
         let Some(records) = records.filter(|it| !it.is_empty()) else {
-            return Ok(Err(Absent::LeftOut));
+            let why = if skipped {
+                Absent::NotKept
+            } else {
+                Absent::LeftOut
+            };
+            return Ok(Err(why));
         };
         // The requests stand without what was seen beside them.
         let evidence = self.store.evidence(point).await.unwrap_or_default();
@@ -77,8 +83,22 @@ impl LocalStudio {
         let read = move || Ok(Requests::new(given, from_parquet(records.into())?));
         let read = tokio::task::spawn_blocking(read).await.map_err(internal)?;
         let requests = Arc::new(read.map_err(|cause: crate::records::ReadError| internal(cause))?);
+        if skipped && requests.records.is_empty() {
+            return Ok(Err(Absent::NotKept));
+        }
         self.kept.keep(requests.clone());
         Ok(Ok(requests))
+    }
+
+    /// Output tokens of a point. One that was skipped has no figures, but what remains of each request.
+    async fn tokens(&self, stored: &StoredPoint) -> Result<u64, StudioError> {
+        if let Some(summary) = &stored.summary {
+            return Ok(summary.output_tokens);
+        }
+        let scores = self.store.scores(stored.id).await.map_err(internal)?;
+        let scores = scores.and_then(|(_, scores)| score::decode(&scores).ok());
+        let each = scores.iter().flatten().filter_map(|it| it.n);
+        Ok(each.map(u64::from).sum())
     }
 }
 

@@ -166,7 +166,8 @@ impl Run<'_> {
         let quirks = load::quirks(&endpoint, wire.clone(), &probe, Quirks::default())
             .await
             .map_err(refused)?;
-        let engine = self.connect(endpoint.clone(), wire.clone()).await?;
+        let inside = simulator.is_some();
+        let engine = self.connect(&endpoint, wire.clone(), inside).await?;
         let reached = (&endpoint, &wire);
         let lengths = self.lengths(&engine, reached, quirks).await?;
         let mut facts = facts(spec, &endpoint, probe, &set);
@@ -207,13 +208,20 @@ impl Run<'_> {
     }
 
     /// A client for the endpoint, made where blocking is allowed: it looks the host up.
-    async fn connect(&self, endpoint: Endpoint, wire: Wire) -> Result<Engine, Halt> {
+    async fn connect(
+        &self,
+        endpoint: &Endpoint,
+        wire: Wire,
+        in_process: bool,
+    ) -> Result<Engine, Halt> {
+        let endpoint = endpoint.clone();
         let idle_timeout = Duration::from_millis(self.model.study.spec.idle_timeout_ms);
         let options = EngineOptions {
             idle_timeout,
             connect_timeout: CONNECT,
             keep_text: false,
             wire,
+            in_process,
             ..EngineOptions::default()
         };
         let made = tokio::task::spawn_blocking(move || Engine::connect(&endpoint, options)).await;

@@ -209,3 +209,96 @@ async fn failures_show_their_first_words_while_they_happen() -> anyhow::Result<(
     studio.ask(&id, "stop").await?;
     viewer.close().await
 }
+
+/// Whoever asked to be told is told after a reload, too, as long as the browser allows it, until they take it back.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_wants_to_be_told_says_so_once() -> anyhow::Result<()> {
+    let data = tempfile::tempdir()?;
+    let studio = StudioProcess::start(data.path(), &[])?;
+    let id = studio.launch(&long()).await?;
+    let viewer = viewer(&studio, &id, 390).await?;
+    allow(&viewer, &studio.url, true).await?;
+    let is = |pressed: bool| {
+        format!(
+            "return [...document.querySelectorAll('button[aria-pressed={pressed}]')].some(it => it.textContent.includes('Tell me'))"
+        )
+    };
+    viewer.until("not to be asked for", &is(false)).await?;
+    press(&viewer, "Tell me when it is done").await?;
+    viewer.until("to be asked for", &is(true)).await?;
+    reload(&viewer).await?;
+    viewer.until("to be kept", &is(true)).await?;
+    viewer.shows("This browser tells you").await?;
+    is_sound(&viewer).await?;
+    allow(&viewer, &studio.url, false).await?;
+    reload(&viewer).await?;
+    viewer
+        .until("to be off where it is not allowed", &is(false))
+        .await?;
+    allow(&viewer, &studio.url, true).await?;
+    reload(&viewer).await?;
+    viewer.until("to be on again", &is(true)).await?;
+    press(&viewer, "Tell me when it is done").await?;
+    viewer.until("to be taken back", &is(false)).await?;
+    reload(&viewer).await?;
+    viewer.until("to stay taken back", &is(false)).await?;
+    studio.ask(&id, "stop").await?;
+    viewer.close().await
+}
+
+/// What a person would answer the browser.
+async fn allow(browser: &Browser, url: &str, allowed: bool) -> anyhow::Result<()> {
+    let setting = if allowed { "granted" } else { "denied" };
+    let permission = serde_json::json!({
+        "origin": url, "permission": { "name": "notifications" }, "setting": setting,
+    });
+    let cdp = browser.driver.cdp();
+    cdp.send_raw("Browser.setPermission", permission).await?;
+    Ok(())
+}
+
+async fn reload(browser: &Browser) -> anyhow::Result<()> {
+    browser.driver.refresh().await?;
+    browser.awake().await
+}
+
+/// The map of a study that runs knows of each point as it is measured; nothing below it moves, and what is in use stays in use.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_follows_a_study_that_runs() -> anyhow::Result<()> {
+    let data = tempfile::tempdir()?;
+    let studio = StudioProcess::start(data.path(), &[])?;
+    let levels = ["30", "40", "50"];
+    let spec = StudySpec {
+        levels: levels.map(|level| level.parse().expect("a level")).to_vec(),
+        length: PointLength {
+            min_requests: 100,
+            max_requests: 100,
+            seconds: 5,
+        },
+        ..small_study()
+    };
+    let id = studio.launch(&spec).await?;
+    // Held after its first point until somebody has looked at the map.
+    studio.ask(&id, "pause").await?;
+    studio.until(&id, |it| it["hold"] == "paused").await?;
+    let viewer = viewer(&studio, &id, 1440).await?;
+    let scroll = "document.querySelector('section.iso').scrollIntoView(); return true";
+    viewer.until("the map's place", scroll).await?;
+    let holds = |points: usize| {
+        format!("return document.querySelectorAll('#map option').length === {points}")
+    };
+    viewer.until("the first point", &holds(1)).await?;
+    let used = "window.section = document.querySelector('section.iso');
+        document.querySelector('#map').focus();
+        window.least = window.section.offsetHeight;
+        return document.activeElement.id === 'map'";
+    viewer.until("the menu to be in use", used).await?;
+    studio.ask(&id, "proceed").await?;
+    studio.finished(&id).await?;
+    viewer.until("all points", &holds(3)).await?;
+    let kept = "return document.activeElement.id === 'map' && document.querySelector('section.iso') === window.section
+        && document.querySelector('.plane') !== null && Math.abs(window.section.offsetHeight - window.least) < 1";
+    viewer.until("the menu to be still in use", kept).await?;
+    is_sound(&viewer).await?;
+    viewer.close().await
+}

@@ -9,6 +9,7 @@ use measure::arrival::Arrival;
 use measure::study::{Adaptive, PointLength, StudySpec};
 use measure::units::Rate;
 use server::studio::LocalStudio;
+use sqlx::Connection;
 use tests::databases::{Place, on_each_database, on_sqlite};
 use tests::edge::OnEdge;
 use tests::samples::small_study;
@@ -315,6 +316,12 @@ async fn programs_steer_it_too_and_nobody_else_sees_a_skipped_points_requests() 
         "{}",
         page.text()
     );
+    shows_what_was_recorded(
+        &here,
+        &format!("/studies/{id}/points/{point}"),
+        &page.text(),
+    )
+    .await?;
     let bundle = here.get(&format!("{study}/bundle?everything=true")).await;
     assert_eq!(bundle.status, 200, "{}", bundle.text());
     let open = "/api/v1/bundles?file=small.goodput";
@@ -333,5 +340,45 @@ async fn programs_steer_it_too_and_nobody_else_sees_a_skipped_points_requests() 
     let link = share.json()["path"].as_str().unwrap_or_default().to_owned();
     let seen = here.get(&link).await.text();
     assert!(seen.contains("1 point was skipped by a person"), "{seen}");
+    Ok(())
+}
+
+/// The page of a point that was skipped: its requests over time up to then, each with its own page; where nothing is stored, that.
+async fn shows_what_was_recorded(edge: &OnEdge, point: &str, page: &str) -> anyhow::Result<()> {
+    for part in [
+        "recorded up to the skip",
+        "Over time",
+        "In flight",
+        "requests",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let first = edge.get(&format!("{point}/requests/1")).await;
+    assert_eq!(first.status, 200, "{}", first.text());
+    let window = edge.get(&format!("{point}/requests?from=0&to=1")).await;
+    assert_eq!(window.status, 200, "{}", window.text());
+    Ok(())
+}
+
+/// A point that was skipped and of which nothing is stored says that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_skipped_point_without_requests_says_that_nothing_was_kept() -> anyhow::Result<()> {
+    let edge = OnEdge::open().await?;
+    let (id, point) = under_load(&edge.studio, long_then_short()).await?;
+    edge.studio.skip(&ME, point).await?;
+    until_state(&edge.studio, id, StudyState::Finished).await?;
+    let file = edge.dir.path().join("data/goodput.db");
+    let mut store =
+        sqlx::SqliteConnection::connect(&format!("sqlite://{}", file.display())).await?;
+    let forget = sqlx::query("DELETE FROM point_data WHERE point = $1");
+    let forgotten = forget.bind(point).execute(&mut store).await?;
+    assert_eq!(forgotten.rows_affected(), 1);
+    let page = edge.get(&format!("/studies/{id}/points/{point}")).await;
+    assert!(
+        page.text().contains("Nothing was kept of this point"),
+        "{}",
+        page.text()
+    );
+    assert!(!page.text().contains("Over time"));
     Ok(())
 }

@@ -95,3 +95,28 @@ fn a_point_without_any_pair_says_so() {
     let html = map(&study, 0, &[], &slo).into_string();
     assert!(html.contains("no pair of bounds keeps any"), "{html}");
 }
+
+#[test]
+fn void_points_are_shown_where_there_are_no_others() {
+    let mut study = fixture::study();
+    let measured = |study: &StudyView| {
+        study
+            .points
+            .iter()
+            .filter(|it| it.summary.is_some())
+            .count()
+    };
+    assert!(1 < measured(&study));
+    let void = |point: &mut PointView| {
+        if let Some(certificate) = &mut point.certificate {
+            certificate.innocence = Innocence::Void;
+        }
+    };
+    study.points.iter_mut().for_each(void);
+    assert!(study.points.iter().any(is_void));
+    let (place, point) = chosen(&study, None).expect("one of them");
+    assert!(point.summary.is_some());
+    let slo = study.spec.slo.clone();
+    let html = map(&study, place, &scores(), &slo).into_string();
+    assert!(html.contains(" (void)</option>"), "{html}");
+}

@@ -1,6 +1,6 @@
 {
-  // The iso-goodput map: fetched once it is near, again when the SLO rests elsewhere or another point is chosen. The present
-  // SLO is marked; pointing, or dragging, tries another one.
+  // The iso-goodput map: fetched once it is near, again when the SLO rests elsewhere, another point is chosen, or there is one more. The
+  // present SLO is marked; pointing, or dragging, tries another one.
   const section = document.querySelector("section.iso");
   const body = section?.querySelector(".iso-body");
   let asked = null, held = false, due = 0;
@@ -23,19 +23,23 @@
     query.set("slo", section.dataset.slo);
     if (choice?.dataset.chosen) query.set("map", choice.value);
     const path = `${location.pathname}/map?${query}`;
-    if (path == asked || held) return;
-    asked = path;
+    const now = `${path} ${section.dataset.points}`;
+    if (now == asked || held) return;
+    asked = now;
     const answer = await fetch(path).catch(() => null);
-    if (!answer?.ok || asked != path) { if (asked == path) asked = null; return; }
+    if (!answer?.ok || asked != now) { if (asked == now) asked = ""; return; }
     const fresh = document.createElement("div");
     fresh.innerHTML = await answer.text();
     // A menu in use stays where it is, and so does an open table.
     const texts = it => [...it?.options ?? []].map(option => option.text).join();
     const old = body.querySelector("select"), open = body.querySelector("details")?.open;
-    const same = old && texts(old) == texts(fresh.querySelector("select"));
+    const same = old && texts(old) == texts(fresh.querySelector("select")), used = old && document.activeElement == old;
+    const chosen = old?.dataset.chosen, it = fresh.querySelector("select");
+    if (chosen && it) it.dataset.chosen = chosen;
     if (same) fresh.querySelector("label").remove();
     [...body.children].forEach(it => { if (!same || !it.contains(old)) it.remove(); });
     body.append(...fresh.childNodes);
+    if (used && !same) body.querySelector("select")?.focus();
     if (open && body.querySelector("details")) body.querySelector("details").open = true;
     place();
   };
@@ -60,7 +64,7 @@
     if (more) put("slo-text", more + section.dataset.slo);
   };
   if (section) {
-    new MutationObserver(() => { place(); if (asked) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo"] });
+    new MutationObserver(() => { place(); if (asked != null) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
     new IntersectionObserver((seen, watch) => {
       if (seen.some(it => it.isIntersecting)) { watch.disconnect(); ask(); }
     }, { rootMargin: "300px" }).observe(section);

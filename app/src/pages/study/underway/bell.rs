@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::super::Page;
-use crate::browser::notify::{Refused, allow, notify};
+use crate::browser::notify::{Refused, allow, is_kept, keep, notify};
 use crate::live::is_live;
 use crate::studio::{Hold, StudyState, StudyView};
 use crate::ui::badge::study_word;
@@ -12,11 +12,22 @@ use crate::ui::erased::{Erase, shared};
 use crate::ui::reactive::memo;
 use crate::words;
 
+/// What the button has brought about.
+const TOLD: &str =
+    "This browser tells you when a study is done or waits for you, as long as its page stays open.";
+
 /// The button, and what came of it. The browser is asked on the click, never before.
 #[component]
 pub fn Bell(page: Page) -> impl IntoView {
     let (wanted, answer) = (RwSignal::new(false), RwSignal::new(String::new()));
     let news = memo(move || page.known.with(news));
+    // In the browser alone: the server knows nothing of it.
+    Effect::new(move || {
+        if is_kept() {
+            wanted.set(true);
+            answer.set(TOLD.into());
+        }
+    });
     Effect::new(move |before: Option<Option<String>>| {
         let now = news.get();
         // What it was when the page came is no news.
@@ -34,13 +45,15 @@ pub fn Bell(page: Page) -> impl IntoView {
     let press = move |_| {
         if wanted.get_untracked() {
             wanted.set(false);
+            keep(false);
             return answer.set(String::new());
         }
         spawn_local(async move {
             let allowed: Result<(), Refused> = allow().await;
             wanted.try_set(allowed.is_ok());
+            keep(allowed.is_ok());
             answer.try_set(match allowed {
-                Ok(()) => "This browser tells you when the study is done or waits for you, as long as this page stays open.".into(),
+                Ok(()) => TOLD.into(),
                 Err(why) => why.to_string(),
             });
         });
