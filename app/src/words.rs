@@ -35,6 +35,8 @@ pub fn metric_name(metric: Metric) -> &'static str {
         Metric::Ttft => "TTFT",
         Metric::Ttfa => "TTFA",
         Metric::ScheduledTtft => "TTFT from schedule",
+        Metric::ScheduledTtfa => "TTFA from schedule",
+        Metric::ScheduledE2e => "E2E from schedule",
         Metric::Tpot => "TPOT",
         Metric::Itl => "ITL",
         Metric::Stall => "stall",

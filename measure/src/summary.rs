@@ -134,6 +134,15 @@ impl Summary {
         self.scheduled_e2e.count == 0 && 0 < self.e2e.count
     }
 
+    /// As it was stored then.
+    pub fn as_before(self) -> Self {
+        Self {
+            scheduled_ttfa: Distribution::default(),
+            scheduled_e2e: Distribution::default(),
+            ..self
+        }
+    }
+
     /// Adds what was not kept when it was stored, from the point's requests (with failures as infinity).
     pub fn completed_by(&mut self, requests: &Ready) {
         self.scheduled_ttfa = requests.distribution(Metric::ScheduledTtfa);

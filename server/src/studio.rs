@@ -3,6 +3,7 @@
 
 pub(crate) mod added; // was it added on purpose
 mod asked; // what a study asked, as facts
+mod before; // latencies that points of before lack
 mod bundles; // studies as files
 pub(crate) mod cards; // studies in lists
 pub(crate) mod compare; // configurations side by side
@@ -63,6 +64,7 @@ pub struct LocalStudio {
     data_dir: PathBuf,
     registry: Arc<Registry>,
     kept: requests::Kept,
+    found_again: before::FoundAgain,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
@@ -116,7 +118,7 @@ impl Studio for LocalStudio {
     }
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {
-        let mut view = self.model(id).await?.view();
+        let mut view = self.completed(self.model(id).await?.view()).await?;
         // Whoever comes later sees what all others see.
         if view.state == StudyState::Running {
             view.underway = self.live.underway(id);

@@ -60,7 +60,7 @@ async fn every_axis_has_its_words_and_what_is_missing_is_said() -> anyhow::Resul
         open.browser.goto(&format!("{}{query}", open.page)).await?;
         open.browser.shows(shows).await?;
     }
-    let menu = "[...document.querySelectorAll('#axis-x option, #axis-y option')].map(it => it.value).join() === 'ttft,scheduled_ttft,ttfa,tpot,itl,stall,e2e,tok,offered,completed,gpu,user'";
+    let menu = "[...document.querySelectorAll('#axis-x option, #axis-y option')].map(it => it.value).join() === 'ttft,ttfa,tpot,itl,stall,e2e,tok,offered,completed,gpu,user'";
     open.holds("all axes in the menus", menu).await?;
     super::without_complaints(&open.browser).await?;
     open.browser.close().await
