@@ -4,6 +4,7 @@
 pub(crate) mod added; // was it added on purpose
 mod asked; // what a study asked, as facts
 mod before; // latencies that points of before lack
+pub(crate) mod beside; // what stands beside a study's curves
 mod bundles; // studies as files
 pub(crate) mod cards; // studies in lists
 pub(crate) mod compare; // configurations side by side
@@ -35,10 +36,11 @@ use std::sync::Arc;
 use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
+    Actor, Beside, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
     ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError,
     StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
+use app::url_state::ViewState;
 use async_trait::async_trait;
 use measure::evidence::Evidence;
 use measure::rules::Table;
@@ -112,7 +114,7 @@ impl LocalStudio {
 impl Studio for LocalStudio {
     async fn studies(&self, _: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError> {
         if filter.examples {
-            return Ok(bundles::example_rows());
+            return Ok(bundles::example_rows(&self.data_dir).await);
         }
         cards::rows(&self.store, &filter).await.map_err(internal)
     }
@@ -132,6 +134,15 @@ impl Studio for LocalStudio {
             view.problem = self.supervisor.stuck().or(view.problem);
         }
         Ok(view)
+    }
+
+    async fn beside(
+        &self,
+        _: &Actor,
+        study: &StudyView,
+        view: &ViewState,
+    ) -> Result<Beside, StudioError> {
+        self.drawn_beside(study, view).await
     }
 
     async fn evidence(&self, _: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError> {

@@ -47,17 +47,40 @@ pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
 /// (1) from the lowest.
 fn stacked<'a>(chart: &Chart, mut ends: Vec<Label<'a>>, way: i32) -> Vec<Label<'a>> {
     by_number(&mut ends, |label| f64::from(way) * label.end.y);
-    let mut placed: Vec<Label<'a>> = Vec::new();
-    for mut this in ends {
-        if 0 < way {
-            this.rise = AWAY;
-        }
-        for before in placed.iter().filter(|it| near(chart, it.end, this.end)) {
-            this.rise = way * (way * this.rise).max(way * before.rise + APART);
-        }
-        placed.push(this);
+    let first = |label: &Label<'a>| if 0 < way { AWAY } else { label.rise };
+    let are_near = |a: &Label<'a>, b: &Label<'a>| near(chart, a.end, b.end);
+    let rises = stack(&ends, way, first, are_near);
+    for (label, rise) in ends.iter_mut().zip(rises) {
+        label.rise = rise;
     }
-    placed
+    ends
+}
+
+/// How far above its own end each name stands, in pixels: the first place it may have, or further, away from those before it that
+/// are near.
+fn stack<T>(
+    ends: &[T],
+    way: i32,
+    first: impl Fn(&T) -> i32,
+    near: impl Fn(&T, &T) -> bool,
+) -> Vec<i32> {
+    let mut rises: Vec<i32> = Vec::new();
+    for this in ends {
+        let before = ends.iter().zip(&rises).filter(|it| near(it.0, this));
+        let rise = before.fold(first(this), |rise, (_, other)| {
+            way * (way * rise).max(way * other + APART)
+        });
+        rises.push(rise);
+    }
+    rises
+}
+
+/// How far above their ends names at one edge stand, in pixels; `None` of one that would stand too far from its end. `ends` are
+/// heights as parts of the axis, from the lowest up.
+pub fn at_an_edge(ends: &[f64]) -> Vec<Option<i32>> {
+    let rises = stack(ends, 1, |_| AWAY, |a, b| (a - b).abs() < NEAR[1]);
+    let rises = rises.into_iter();
+    rises.map(|it| (it <= FAR).then_some(it)).collect()
 }
 
 fn label(line: &Line) -> Option<Label<'_>> {
@@ -126,6 +149,15 @@ mod tests {
         let line = chart.lines[0].clone();
         chart.lines = vec![line; 10];
         assert_eq!(labels(&chart), []);
+    }
+
+    #[test]
+    fn names_at_an_edge_never_meet_and_none_strays() {
+        let ends = [0.30, 0.31, 0.33, 0.36, 0.37, 0.9];
+        assert_eq!(
+            at_an_edge(&ends),
+            [Some(13), Some(30), Some(47), Some(64), None, Some(13)]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@ use measure::units::Nanos;
 
 use super::*;
 
-fn evidence() -> Evidence {
+pub(super) fn evidence() -> Evidence {
     let series = |key: &str, label: &str| Series {
         key: key.to_owned(),
         label: label.to_owned(),

@@ -205,7 +205,7 @@ fn Handle(
             on:pointerenter=move |_| drag.begin.run(())
             on:keydown=key
         >
-            {text}
+            <span class="said">{text}</span>
             <span aria-hidden="true">" ≡"</span>
         </div>
     }

@@ -85,7 +85,14 @@ pub fn small_chart(study: &StudyView, state: &ViewState, upward: Upward) -> Char
 
 /// The charts of the page.
 #[component]
-pub fn Charts(page: Page) -> impl IntoView {
+pub fn Charts(
+    /// The page.
+    page: Page,
+    /// The iso-goodput map as it is when the page is made.
+    map: String,
+    /// What the engine showed at the point that is chosen then.
+    engine: String,
+) -> impl IntoView {
     let home = memo(move || page.known.with(|study| study.spec.slo.clone()));
     // What the SLO under the pointer does not change.
     let view = memo(move || {
@@ -135,8 +142,20 @@ pub fn Charts(page: Page) -> impl IntoView {
                 <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open zoom=Some(zooms(page)) />
             </section>
             <OverRates page attainment goodput />
-            <IsoMap page />
+            {page.is_owner().then(|| engine_at_a_point(engine))}
+            <IsoMap page map />
         </div>
+    }
+    .erased()
+}
+
+/// What the engine showed at the point that is marked: drawn by the server, and asked for again by the page's script.
+fn engine_at_a_point(drawn: String) -> AnyView {
+    view! {
+        <section class="card chart engine-seen" aria-labelledby="engine-heading">
+            <h2 id="engine-heading">"Engine at the marked point"</h2>
+            <div class="engine-body" inner_html=drawn></div>
+        </section>
     }
     .erased()
 }

@@ -1,5 +1,5 @@
 {
-  // The iso-goodput map: fetched once it is near, again when the SLO rests elsewhere or another point is chosen. The present
+  // The iso-goodput map: in the page as it came or fetched once it is near, again when the SLO rests elsewhere or another point is chosen. The present
   // SLO is marked; pointing, or dragging, tries another one.
   const section = document.querySelector("section.iso");
   const body = section?.querySelector(".iso-body");
@@ -18,11 +18,14 @@
       it.classList.toggle("no-" + axis, !(0 <= at && at <= 1));
     }
   };
-  const ask = async () => {
+  const address = () => {
     const query = new URLSearchParams(location.search), choice = section.querySelector("select");
     query.set("slo", section.dataset.slo);
     if (choice?.dataset.chosen) query.set("map", choice.value);
-    const path = `${location.pathname}/map?${query}`;
+    return `${location.pathname}/map?${query}`;
+  };
+  const ask = async () => {
+    const path = address();
     if (path == asked || held) return;
     asked = path;
     const answer = await fetch(path).catch(() => null);
@@ -60,6 +63,7 @@
     if (more) put("slo-text", more + section.dataset.slo);
   };
   if (section) {
+    if (plane()) { asked = address(); place(); }
     new MutationObserver(() => { place(); if (asked) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo"] });
     new IntersectionObserver((seen, watch) => {
       if (seen.some(it => it.isIntersecting)) { watch.disconnect(); ask(); }
