@@ -34,11 +34,12 @@ use crate::pages::Beginning;
 use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
+use crate::studio::{
+    Beside, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit,
+    StudyView,
+};
 #[cfg(feature = "ssr")]
 use crate::url_state::ViewState;
-use crate::studio::{
-    Beside, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit, StudyView,
-};
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
 pub type Answer<T> = Result<T, StudioError>;

@@ -91,7 +91,11 @@ pub fn thresholds(slo: &Slo) -> String {
 /// A number with its sign, `+3.1`; what rounds to nothing has none.
 pub fn signed(value: f64, digits: usize) -> String {
     let text = format!("{value:+.digits$}").replace('-', "−");
-    if text.trim_start_matches(['+', '−']).chars().all(|it| matches!(it, '0' | '.')) {
+    if text
+        .trim_start_matches(['+', '−'])
+        .chars()
+        .all(|it| matches!(it, '0' | '.'))
+    {
         "0".into()
     } else {
         text

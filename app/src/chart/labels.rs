@@ -17,6 +17,12 @@ const MOST: usize = 6;
 /// A name further from its line's end than this could be another's; the legend has it, too.
 const FAR: i32 = AWAY + 3 * APART;
 
+/// How much of the width the promise's words take at its right end, and how far above the line their middle is, in pixels.
+const PROMISE_LONG: f64 = 0.35;
+const PROMISE_OVER: f64 = 8.0;
+/// How high the lowest plot is, in pixels.
+const LOWEST: f64 = 160.0;
+
 /// A line's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label<'a> {
@@ -39,8 +45,29 @@ pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let (low, high): (Vec<_>, Vec<_>) = ends.into_iter().partition(is_low);
     let mut placed = stacked(chart, high, -1);
     placed.extend(stacked(chart, low, 1));
+    if let Some(limit) = &chart.over.limit {
+        let words = chart.y.fraction(limit.value);
+        placed.iter_mut().for_each(|it| keep_off(chart, words, it));
+    }
     placed.retain(|label| label.rise.abs() <= FAR);
     placed
+}
+
+/// Moves a name away from what stands over the promise's right end.
+fn keep_off(chart: &Chart, promise: f64, label: &mut Label<'_>) {
+    if chart.x.fraction(label.end.x) < 1.0 - PROMISE_LONG {
+        return;
+    }
+    let above = (chart.y.fraction(label.end.y) - promise) * LOWEST;
+    let away = above + f64::from(label.rise) - PROMISE_OVER;
+    if away.abs() < f64::from(APART) {
+        let apart = f64::from(APART);
+        label.rise += if above < 0.0 {
+            -(apart + away).ceil() as i32
+        } else {
+            (apart - away).ceil() as i32
+        };
+    }
 }
 
 /// Puts names one after another, each as far from those before as it must be: downwards (-1) from the uppermost, or upwards
@@ -75,12 +102,12 @@ fn stack<T>(
     rises
 }
 
-/// How far above their ends names at one edge stand, in pixels; `None` of one that would stand too far from its end. `ends` are
-/// heights as parts of the axis, from the lowest up.
-pub fn at_an_edge(ends: &[f64]) -> Vec<Option<i32>> {
+/// The row of each name where lines end at one edge: as many others as it has to keep off. `ends` are heights as parts of the axis,
+/// from the lowest up.
+pub fn rows_at_an_edge(ends: &[f64]) -> Vec<i32> {
     let rises = stack(ends, 1, |_| AWAY, |a, b| (a - b).abs() < NEAR[1]);
     let rises = rises.into_iter();
-    rises.map(|it| (it <= FAR).then_some(it)).collect()
+    rises.map(|it| (it - AWAY) / APART).collect()
 }
 
 fn label(line: &Line) -> Option<Label<'_>> {
@@ -152,12 +179,27 @@ mod tests {
     }
 
     #[test]
-    fn names_at_an_edge_never_meet_and_none_strays() {
-        let ends = [0.30, 0.31, 0.33, 0.36, 0.37, 0.9];
-        assert_eq!(
-            at_an_edge(&ends),
-            [Some(13), Some(30), Some(47), Some(64), None, Some(13)]
-        );
+    fn names_keep_off_the_promise_s_words() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        chart.lines.truncate(1);
+        chart.lines[0].marks.retain(crate::chart::Mark::is_joined);
+        let promise = chart.over.limit.clone().expect("a promise").value;
+        let mut rise_at = |y: f64, x: f64| {
+            for mark in &mut chart.lines[0].marks {
+                (mark.x, mark.y) = (chart.x.at(x), y);
+            }
+            labels(&chart)[0].rise
+        };
+        assert_eq!(rise_at(promise * 1.01, 0.5), 13, "there are none");
+        assert!(24 <= rise_at(promise * 1.01, 0.99), "over them");
+        assert!(rise_at(promise * 0.99, 0.99) <= -8, "under them");
+    }
+
+    #[test]
+    fn names_at_an_edge_that_would_meet_stand_in_rows_of_their_own() {
+        let ends = [0.30, 0.31, 0.33, 0.36, 0.9];
+        assert_eq!(rows_at_an_edge(&ends), [0, 1, 2, 3, 0]);
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub fn glance(study: &StudyView, point: &PointView, evidence: Option<&Evidence>)
     });
     let pictures = drawn.into_iter().filter_map(|(_, found)| found);
     let pictures: Html = pictures.map(|it| it.figure).collect();
-    let lanes = (!said.is_empty()).then(|| html!(r#"<div class="engine-lanes">{}</div>"#, pictures));
+    let lanes =
+        (!said.is_empty()).then(|| html!(r#"<div class="engine-lanes">{}</div>"#, pictures));
     html!(
         r#"<p class="engine-said" data-at="{}"><a href="/studies/{}/points/{}" rel="external">{}</a>:{}{}</p>{}"#,
         point.id.to_string(),
@@ -120,7 +121,10 @@ mod tests {
             series("waiting", [0.0, 0.0, 27.0]),
             series("kv_usage", [1.0, 50.0, 87.0]),
         ]);
-        assert!(html.contains("running at most 4, waiting at most 27, kv_usage at most 87\u{202f}%."), "{html}");
+        assert!(
+            html.contains("running at most 4, waiting at most 27, kv_usage at most 87\u{202f}%."),
+            "{html}"
+        );
         assert_eq!(html.matches("<svg class=\"frame\"").count(), 2, "{html}");
         assert_eq!(html.matches("<table").count(), 2, "{html}");
         assert!(!html.contains("showed no"), "{html}");
@@ -136,9 +140,14 @@ mod tests {
         let study = fixture::study();
         let html = glance(&study, &study.points[0], None).into_string();
         assert!(
-            html.contains("The engine showed no running requests and no queue depth and no KV cache in use."),
+            html.contains(
+                "The engine showed no running requests and no queue depth and no KV cache in use."
+            ),
             "{html}"
         );
-        assert!(!html.contains("<svg") && !html.contains("engine-lanes"), "{html}");
+        assert!(
+            !html.contains("<svg") && !html.contains("engine-lanes"),
+            "{html}"
+        );
     }
 }

@@ -37,7 +37,8 @@ impl Limits {
                 | Metric::ScheduledTtft
                 | Metric::ScheduledTtfa
                 | Metric::ScheduledE2e
-                | Metric::Itl | Metric::Stall => return None,
+                | Metric::Itl
+                | Metric::Stall => return None,
             };
             *limit = Some(bound.at_most.0 as f64);
         }

@@ -151,7 +151,10 @@ impl Ready {
     fn sample(&self, metric: Metric) -> Sample {
         let column = &self.columns[metric as usize];
         let values = Sample::new(column.iter().copied().filter(|it| 0.0 <= *it).collect());
-        if !matches!(metric, Metric::Tpot | Metric::Stall | Metric::E2e | Metric::ScheduledE2e) {
+        if !matches!(
+            metric,
+            Metric::Tpot | Metric::Stall | Metric::E2e | Metric::ScheduledE2e
+        ) {
             return values;
         }
         let waits = column.iter().zip(&self.columns[Metric::Ttft as usize]);

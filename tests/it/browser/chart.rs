@@ -77,8 +77,11 @@ async fn counted(open: &Open) -> anyhow::Result<()> {
     };
     let from = "document.getElementById('axis-from')";
     open.goto("?y=e2e").await?;
-    open.holds("the choice", &format!("{from}.value === 'as sent' && {from}.checkVisibility()"))
-        .await?;
+    open.holds(
+        "the choice",
+        &format!("{from}.value === 'as sent' && {from}.checkVisibility()"),
+    )
+    .await?;
     for (id, value, query, offered) in [
         ("axis-from", "as scheduled", "?y=scheduled_e2e", true),
         ("axis-y", "ttfa", "?y=scheduled_ttfa", true),

@@ -89,13 +89,20 @@ async fn the_engine_shown_is_that_of_the_marked_point() -> anyhow::Result<()> {
     let id = studio.launch(&small_study()).await?;
     studio.finished(&id).await?;
     let browser = Browser::open(1440, 1000).await?;
-    browser.goto(&format!("{}/studies/{id}", studio.url)).await?;
+    browser
+        .goto(&format!("{}/studies/{id}", studio.url))
+        .await?;
     let drawn = "return document.querySelector('.main-chart .plot.awake') !== null";
     browser.until("the chart to be drawn", drawn).await?;
     let focus = "const it = document.querySelector('.main-chart .plot'); it.focus(); return document.activeElement === it";
     browser.until("the chart in focus", focus).await?;
     for key in [Key::Home, Key::End] {
-        browser.driver.action_chain().send_keys(key + "").perform().await?;
+        browser
+            .driver
+            .action_chain()
+            .send_keys(key + "")
+            .perform()
+            .await?;
         // The readout and the panel speak of one point: its level stands in both.
         let same = "const said = document.querySelector('.readout').textContent.split('; ')[1];
             return !!said && document.querySelector('.engine-said a').textContent.endsWith(' at ' + said)";

@@ -77,6 +77,11 @@ async fn every_example_opens_and_shows_its_figures() {
             let view = studio.study(&ME, it.id).await?;
             assert_eq!(view.state, StudyState::Finished);
             assert_eq!(view.is_simulated(), offered.simulated, "{}", offered.name);
+            let mut summaries = view.points.iter().filter_map(|it| it.summary.as_ref());
+            assert!(
+                summaries.all(|it| !it.is_from_before()),
+                "what its file lacks is found again from its requests"
+            );
             let rows = studio.studies(&ME, StudyFilter::default()).await?;
             let listed = rows.into_iter().find(|row| row.id == it.id);
             let listed = listed.expect("in the list");

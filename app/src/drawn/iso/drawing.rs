@@ -6,7 +6,7 @@ use measure::units::Nanos;
 
 use super::Map;
 use crate::axis::Axis;
-use crate::chart::at_an_edge;
+use crate::chart::rows_at_an_edge;
 use crate::ui::format;
 use crate::ui::html::{Html, html};
 
@@ -14,6 +14,8 @@ use crate::ui::html::{Html, html};
 const SHARES: [f64; 5] = [0.5, 0.75, 0.9, 0.95, 0.99];
 /// How far two labels along the top must stand apart, in percent of the width: that of a phone's plot.
 const APART: f64 = 17.0;
+/// How long a share is with the room around it, in pixels.
+const LONG: i32 = 46;
 /// Into so many parts the horizontal axis is cut.
 const PARTS: u32 = 72;
 
@@ -90,10 +92,8 @@ impl Map<'_> {
         }
         rest.sort_by(|a, b| a.0.total_cmp(&b.0));
         let heights: Vec<f64> = rest.iter().map(|it| it.0).collect();
-        for ((height, share), rise) in rest.into_iter().zip(at_an_edge(&heights)) {
-            if let Some(rise) = rise {
-                svg.push_str(&label((1.0 - height) * 100.0, rise, share));
-            }
+        for ((height, share), row) in rest.into_iter().zip(rows_at_an_edge(&heights)) {
+            svg.push_str(&label((1.0 - height) * 100.0, row, share));
         }
         svg
     }
@@ -145,11 +145,11 @@ fn region(line: &[[f64; 2]], is_target: bool) -> String {
     )
 }
 
-/// A line's share, above its right end.
-fn label(y: f64, rise: i32, share: f64) -> String {
-    let (text, shift) = (format::percent(share), 4 - rise);
+/// A line's share, on its right end, which lies flat; further in where another share stands there.
+fn label(y: f64, row: i32, share: f64) -> String {
+    let (text, shift) = (format::percent(share), -6 - row * LONG);
     format!(
-        r#"<text x="100%" y="{y:.2}%" dx="-6" dy="{shift}" text-anchor="end" style="{INK}">{text}</text>"#
+        r#"<text x="100%" y="{y:.2}%" dx="{shift}" dy="-4" text-anchor="end" style="{INK}">{text}</text>"#
     )
 }
 

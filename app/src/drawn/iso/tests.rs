@@ -95,3 +95,25 @@ fn a_point_without_any_pair_says_so() {
     let html = map(&study, 0, &[], &slo).into_string();
     assert!(html.contains("no pair of bounds keeps any"), "{html}");
 }
+
+#[test]
+fn shares_stand_on_their_lines_and_never_over_each_other() {
+    let html = drawn("ttft:p95<300ms tpot:p95<30ms attain>=90%");
+    let at = |text: &str, name: &str| -> Option<String> {
+        let rest = text.split_once(&format!(" {name}=\""))?.1;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let labels = html.split("<text ").filter(|it| it.contains("paint-order"));
+    let mut places: Vec<_> = labels
+        .map(|it| (at(&format!(" {it}"), "x"), at(it, "dx")))
+        .collect();
+    assert!(3 <= places.len(), "{places:?}");
+    places.sort();
+    let all = places.len();
+    places.dedup();
+    assert_eq!(places.len(), all, "{places:?}");
+    assert!(
+        !html.contains("Prefix caching off at"),
+        "a name keeps its letters: {html}"
+    );
+}

@@ -7,9 +7,7 @@ use crate::sheet::{self, Panel, Sheet, open_note, within};
 use crate::studio::CompareView;
 use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
-use crate::url_state::{
-    Across, COUNTED, METRICS, Percentile, counted, is_scheduled, metric_key,
-};
+use crate::url_state::{Across, COUNTED, METRICS, Percentile, counted, is_scheduled, metric_key};
 use crate::words;
 use measure::summary::gpus;
 

@@ -243,7 +243,8 @@ fn Menus(page: Page) -> impl IntoView {
         let to = |now: Metric| counted(now, from_schedule);
         state.update(|state| (state.metric, state.up) = (to(state.metric), None));
     };
-    let from = derived(move || COUNTED[usize::from(state.with(|state| is_scheduled(state.metric)))].1);
+    let from =
+        derived(move || COUNTED[usize::from(state.with(|state| is_scheduled(state.metric)))].1);
     let begins_later =
         derived(move || state.with(|state| state.metric.as_sent().as_scheduled().is_none()));
     let set_percentile = move |key: String| {
