@@ -103,7 +103,7 @@ fn stack<T>(
 }
 
 /// The row of each name where lines end at one edge: as many others as it has to keep off. `ends` are heights as parts of the axis,
-/// from the lowest up.
+/// the outermost first.
 pub fn rows_at_an_edge(ends: &[f64]) -> Vec<i32> {
     let rises = stack(ends, 1, |_| AWAY, |a, b| (a - b).abs() < NEAR[1]);
     let rises = rises.into_iter();

@@ -274,7 +274,7 @@ async fn the_map_shows_pairs_of_bounds_and_tries_the_one_that_is_pointed_at() ->
         "/[?&]map=3/.test(location.search)",
     )
     .await?;
-    open.browser.shows("Other at 40.0 req/s").await?;
+    open.browser.shows("other at 40.0 req/s").await?;
     let plane = open.browser.find(".iso .plane").await?;
     plane.scroll_into_view().await?;
     let chain = open.browser.driver.action_chain();

@@ -90,7 +90,8 @@ impl Map<'_> {
                 rest.push((1.0 - end / 100.0, *share));
             }
         }
-        rest.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // The largest share's line is the shortest: its label is the one furthest out.
+        rest.sort_by(|a, b| b.0.total_cmp(&a.0));
         let heights: Vec<f64> = rest.iter().map(|it| it.0).collect();
         for ((height, share), row) in rest.into_iter().zip(rows_at_an_edge(&heights)) {
             svg.push_str(&label((1.0 - height) * 100.0, row, share));
