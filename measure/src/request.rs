@@ -239,16 +239,16 @@ impl RequestRecord {
 
     /// Scheduled TTFA: first token-bearing event that is not thinking - scheduled.
     pub fn scheduled_ttfa(&self) -> Option<Nanos> {
-        self.from_due(self.ttfa()?)
+        self.since_due(self.ttfa()?)
     }
 
     /// Scheduled E2E: the end as of [`RequestRecord::e2e`] - scheduled.
     pub fn scheduled_e2e(&self) -> Option<Nanos> {
-        self.from_due(self.e2e()?)
+        self.since_due(self.e2e()?)
     }
 
     /// A latency from the sending, counted from when the request was due.
-    fn from_due(&self, latency: Nanos) -> Option<Nanos> {
+    fn since_due(&self, latency: Nanos) -> Option<Nanos> {
         Some((self.sent? + latency).since(self.scheduled))
     }
 

@@ -44,21 +44,21 @@ pub struct Score {
 impl Score {
     /// First token - scheduled.
     pub fn scheduled_ttft(&self) -> Option<Nanos> {
-        self.from_due(self.ttft)
+        self.since_due(self.ttft)
     }
 
     /// First answer token - scheduled.
     pub fn scheduled_ttfa(&self) -> Option<Nanos> {
-        self.from_due(self.ttfa)
+        self.since_due(self.ttfa)
     }
 
     /// End - scheduled.
     pub fn scheduled_e2e(&self) -> Option<Nanos> {
-        self.from_due(self.e2e)
+        self.since_due(self.e2e)
     }
 
     /// A latency counted from when the request was due.
-    fn from_due(&self, latency: Option<Nanos>) -> Option<Nanos> {
+    fn since_due(&self, latency: Option<Nanos>) -> Option<Nanos> {
         Some((self.sent? + latency?).since(self.scheduled))
     }
 
