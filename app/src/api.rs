@@ -37,8 +37,11 @@ use crate::pages::beginning;
 #[cfg(feature = "ssr")]
 use crate::studio::Studio;
 use crate::studio::{
-    DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit, StudyView,
+    Beside, DatasetRow, EngineRow, NamedSlo, ProbeReport, ProbeRequest, StudioError, StudyEdit,
+    StudyView,
 };
+#[cfg(feature = "ssr")]
+use crate::url_state::ViewState;
 
 /// What a page gets of the world: a value, or an error with its field and its mend.
 pub type Answer<T> = Result<T, StudioError>;
@@ -59,17 +62,23 @@ impl StudioError {
     }
 }
 
-/// What stands below the points of a study's page: its line on earlier runs, and its capacity panel; nothing where the study cannot be
-/// read. The query comes as names and values in turn.
+/// What stands beside a study's curves and below its points; nothing where the study cannot be read. The query comes as names and values in turn.
 #[cfg(feature = "ssr")]
-async fn planned(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<String> {
+async fn beside(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<Beside> {
     // The panel stands without it.
     let history = studio.history(OWNER, study, None).await;
     let history = history.map_or_else(|_| String::new(), |it| crate::history::panel(&it));
     let study = studio.study(OWNER, study).await?;
     let pairs = query.chunks_exact(2);
     let pairs: Vec<_> = pairs.map(|it| (it[0].clone(), it[1].clone())).collect();
-    Ok(history + &crate::capacity::panel(&study, &pairs))
+    let named = |key: &str| pairs.iter().find(|it| it.0 == key);
+    let view = ViewState::read(|key| named(key).map(|it| it.1.clone()));
+    // The study stands without all of it.
+    let beside = studio.beside(OWNER, &study, &view).await;
+    Ok(Beside {
+        plan: history + &crate::capacity::panel(&study, &pairs),
+        ..beside.unwrap_or_default()
+    })
 }
 
 /// A study with each start of its engines.
@@ -165,8 +174,8 @@ functions! {
     /// One study.
     "study" fn get_study(id: Uuid) -> StudyView { |studio| with_starts(studio, id) }
 
-    /// What a study's ceilings mean for a demand, drawn by the server.
-    "capacity" fn get_capacity(study: Uuid, query: Vec<String>) -> String { |studio| planned(studio, study, query) }
+    /// What stands beside a study's curves and below its points, drawn by the server.
+    "beside" fn get_beside(study: Uuid, query: Vec<String>) -> Beside { |studio| beside(studio, study, query) }
 
     /// Checks a study and puts it in the queue.
     "launch" fn launch_study(spec: StudySpec) -> Uuid { |studio| studio.launch(OWNER, spec) }

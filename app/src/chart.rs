@@ -22,7 +22,7 @@ use crate::url_state::{Across, Percentile};
 use crate::words;
 
 pub use knots::Knot;
-pub use labels::{Label, labels};
+pub use labels::{Label, labels, rows_at_an_edge};
 use marks::{ceiling_mark, limit, line, offered_rates};
 pub use wording::level_words;
 use wording::{Notes, across_title, title, upward_title};

@@ -1,6 +1,8 @@
 //! What was seen beside a point, as the page shows it: drawn by the server, so that browsers get it ready-made.
 
 mod drawing; // quantities over time, as pictures
+#[cfg(feature = "ssr")]
+pub mod glance; // what the engine showed at a point, small
 
 use measure::decimal;
 use measure::evidence::{Between, Evidence, Part, Presence, TtftParts, Warmth, percentile_words};

@@ -40,18 +40,23 @@ pub fn picture(chart: &Chart, large: bool) -> String {
         let seen = line.marks.iter().filter(|it| is_seen(chart, it.x, it.y));
         seen.for_each(|one| mark(&mut svg, chart, line, one));
     }
-    if large || chart.lines.len() <= FEW {
+    if are_named(chart, large) {
         names(&mut svg, chart);
     }
     svg.push_str("</svg>");
     svg
 }
 
+/// Whether its lines have their names beside them.
+fn are_named(chart: &Chart, large: bool) -> bool {
+    large || chart.lines.len() <= FEW
+}
+
 /// The picture with what lies over its curves.
 pub fn whole(chart: &Chart) -> String {
     let mut svg = picture(chart, true);
     svg.truncate(svg.len() - "</svg>".len());
-    svg + &over(&chart.over, &chart.x, &chart.y, true) + "</svg>"
+    svg + &over(&chart.over, chart, true) + "</svg>"
 }
 
 /// Whether a place lies on the part of the axes that is shown.
@@ -162,8 +167,9 @@ fn corners(chart: &Chart, points: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// What lies over the curves, filling the element it stands in: the promise as a dashed line, what lies beyond it dimmed, and
-/// the ceilings. Its value stands at the line's handle.
-pub fn over(over: &Over, x: &Axis, y: &Axis, large: bool) -> String {
+/// the ceilings with their values, away from the names of the chart's lines. The promise's value stands at the line's handle.
+pub fn over(over: &Over, chart: &Chart, large: bool) -> String {
+    let (x, y) = (&chart.x, &chart.y);
     let mut svg =
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="100%" height="100%" font-size="11">"#
             .to_owned();
@@ -172,7 +178,12 @@ pub fn over(over: &Over, x: &Axis, y: &Axis, large: bool) -> String {
         promise(&mut svg, rounded((1.0 - base) * 100.0).clamp(0.0, 100.0));
     }
     let count = over.ceilings.len();
-    let mut words = Beside::new(base, large);
+    let names = if are_named(chart, large) {
+        labels(chart)
+    } else {
+        Vec::new()
+    };
+    let mut words = Beside::new(base, large, chart, &names);
     let crowded = if large { CROWDED } else { FEW } < count;
     for (index, mark) in over.ceilings.iter().enumerate() {
         let height = ceiling_height(base.unwrap_or(0.03), index, count);
@@ -368,7 +379,7 @@ mod tests {
     fn a_study_as_a_picture() {
         let study = fixture::study();
         let chart = main_chart(&study, &study.spec.slo, &ViewState::default());
-        let both = picture(&chart, true) + &over(&chart.over, &chart.x, &chart.y, true);
+        let both = picture(&chart, true) + &over(&chart.over, &chart, true);
         insta::assert_snapshot!(both.replace("><", ">\n<"));
     }
 

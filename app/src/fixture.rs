@@ -169,6 +169,8 @@ fn summary(level: Level, ttft_ms: u64) -> Summary {
         ttft: distribution(ttft_ms),
         ttfa: distribution(ttft_ms),
         scheduled_ttft: distribution(ttft_ms),
+        scheduled_ttfa: distribution(ttft_ms),
+        scheduled_e2e: distribution(ttft_ms * 20),
         tpot: distribution(ttft_ms / 10),
         itl: distribution(ttft_ms / 10),
         stall: distribution(ttft_ms),

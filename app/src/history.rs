@@ -4,6 +4,7 @@ mod drawing; // a series of runs as a picture
 mod page; // the page, and the study page's line
 mod words; // in words
 
+use crate::ui::badge::Word;
 use measure::history::Change;
 use measure::slo::Metric;
 use measure::units::Level;
@@ -67,6 +68,9 @@ pub struct HistoryView {
     pub name: String,
     /// Runs on the simulator.
     pub simulated: bool,
+    /// What its pages say of its figures: *simulated*, *toy model*.
+    #[serde(skip)]
+    pub marks: Vec<Word>,
     /// Of rates: `req/s`, or `sessions/s`.
     pub unit: String,
     /// The share by which it may be worse, where that was asked.

@@ -376,6 +376,6 @@ mod tests {
         let study = fixture::study();
         let text = without_requests(&study.points[0], Absent::LeftOut).into_string();
         assert!(text.contains("none of its requests"), "{text}");
-        assert_eq!(text.matches("<tr>").count(), 8, "one head, seven metrics");
+        assert_eq!(text.matches("<tr>").count(), 10, "one head, nine metrics");
     }
 }

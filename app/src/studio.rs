@@ -29,6 +29,8 @@ use crate::diagnosis::DiagnosisView;
 use crate::drawn::start::Sketch;
 #[cfg(feature = "ssr")]
 use crate::history::HistoryView;
+#[cfg(feature = "ssr")]
+use crate::url_state::ViewState;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -880,6 +882,25 @@ impl From<ErrorText> for StudioError {
     }
 }
 
+/// What the server draws beside a study's curves, so that nothing comes later and moves what stands below. All but the first part
+/// stand in the page that the server sent and travel no second time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Earlier runs of the same, and what the ceilings mean for a demand.
+    pub plan: String,
+    /// Whether the page has its diagnosis; else it is worked out later.
+    pub told_why: bool,
+    /// Why the configurations are slow.
+    #[serde(skip)]
+    pub why: String,
+    /// The iso-goodput map of the point that is chosen; nothing of one that is too large to be drawn at once.
+    #[serde(skip)]
+    pub map: String,
+    /// What the engine showed at that point.
+    #[serde(skip)]
+    pub engine: String,
+}
+
 /// Everything the screens and the REST interface can ask for.
 #[async_trait]
 pub trait Studio: Send + Sync {
@@ -902,6 +923,14 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError>;
+    /// What stands beside a study's curves in this view, as far as it is drawn fast; `plan` is left empty.
+    #[cfg(feature = "ssr")]
+    async fn beside(
+        &self,
+        actor: &Actor,
+        study: &StudyView,
+        view: &ViewState,
+    ) -> Result<Beside, StudioError>;
     /// A study against earlier runs of the same; `allowed` is the share by which it may be worse.
     #[cfg(feature = "ssr")]
     async fn history(

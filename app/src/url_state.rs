@@ -95,10 +95,9 @@ impl Across {
     }
 }
 
-/// Metrics that the vertical axis can show, in the order of the menu.
-pub const METRICS: [Metric; 7] = [
+/// Metrics that the vertical axis can show, in the order of the menu; some of them [`counted`] from the schedule, too.
+pub const METRICS: [Metric; 6] = [
     Metric::Ttft,
-    Metric::ScheduledTtft,
     Metric::Ttfa,
     Metric::Tpot,
     Metric::Itl,
@@ -106,22 +105,29 @@ pub const METRICS: [Metric; 7] = [
     Metric::E2e,
 ];
 
+/// From when a latency is counted, in the order of the menu: whether from the schedule, its name in the menu.
+pub const COUNTED: [(bool, &str); 2] = [(false, "as sent"), (true, "as scheduled")];
+
+/// A metric counted from the schedule, or from the sending. What begins later is itself.
+pub fn counted(metric: Metric, from_schedule: bool) -> Metric {
+    let sent = metric.as_sent();
+    let scheduled = from_schedule.then(|| sent.as_scheduled()).flatten();
+    scheduled.unwrap_or(sent)
+}
+
+/// Whether a metric is counted from the schedule.
+pub fn is_scheduled(metric: Metric) -> bool {
+    metric.as_sent() != metric
+}
+
 /// A metric in URLs.
 pub fn metric_key(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Ttft => "ttft",
-        Metric::Ttfa => "ttfa",
-        Metric::ScheduledTtft => "scheduled_ttft",
-        Metric::Tpot => "tpot",
-        Metric::Itl => "itl",
-        Metric::Stall => "stall",
-        Metric::E2e => "e2e",
-    }
+    metric.name()
 }
 
 /// A metric by its key.
 pub fn metric_of(key: &str) -> Option<Metric> {
-    METRICS
+    Metric::ALL
         .into_iter()
         .find(|metric| metric_key(*metric) == key)
 }
@@ -417,7 +423,7 @@ mod tests {
 
     #[test]
     fn every_choice_survives_the_url() {
-        for metric in METRICS {
+        for metric in Metric::ALL {
             for percentile in Percentile::ALL {
                 for across in Across::ALL {
                     for log in [false, true] {
@@ -436,6 +442,21 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_begins_at_the_send_is_counted_from_the_schedule_where_that_is_chosen() {
+        for (metric, from_schedule, expected) in [
+            (Metric::E2e, true, Metric::ScheduledE2e),
+            (Metric::ScheduledE2e, false, Metric::E2e),
+            (Metric::ScheduledTtfa, true, Metric::ScheduledTtfa),
+            (Metric::Tpot, true, Metric::Tpot),
+        ] {
+            assert_eq!(counted(metric, from_schedule), expected);
+        }
+        for metric in Metric::ALL {
+            assert!(METRICS.contains(&metric.as_sent()), "{metric}");
         }
     }
 

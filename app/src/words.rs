@@ -35,6 +35,8 @@ pub fn metric_name(metric: Metric) -> &'static str {
         Metric::Ttft => "TTFT",
         Metric::Ttfa => "TTFA",
         Metric::ScheduledTtft => "TTFT from schedule",
+        Metric::ScheduledTtfa => "TTFA from schedule",
+        Metric::ScheduledE2e => "E2E from schedule",
         Metric::Tpot => "TPOT",
         Metric::Itl => "ITL",
         Metric::Stall => "stall",
@@ -89,7 +91,11 @@ pub fn thresholds(slo: &Slo) -> String {
 /// A number with its sign, `+3.1`; what rounds to nothing has none.
 pub fn signed(value: f64, digits: usize) -> String {
     let text = format!("{value:+.digits$}").replace('-', "−");
-    if matches!(text.as_str(), "+0.0" | "−0.0") {
+    if text
+        .trim_start_matches(['+', '−'])
+        .chars()
+        .all(|it| matches!(it, '0' | '.'))
+    {
         "0".into()
     } else {
         text
@@ -102,6 +108,14 @@ pub fn signed_percent(relative: f64) -> String {
     format!("{}\u{202f}%", signed(relative * 100.0, digits))
 }
 
+/// An interval that reaches further than this, ten times as much and more, says nothing by its end.
+const FAR: f64 = 10.0;
+
+/// Its interval says nothing of tenths of a percent.
+pub fn is_wide(difference: &Difference) -> bool {
+    0.2 < difference.hi - difference.lo
+}
+
 /// A difference with its interval: `+31 % (+24 to +38)`. Brackets of ceilings that meet end at nothing, and their ceilings differ
 /// all the same: the rate at which one ends is no ceiling itself.
 pub fn difference(difference: &Difference) -> String {
@@ -109,13 +123,19 @@ pub fn difference(difference: &Difference) -> String {
         if value == 0.0 && difference.pairs == 0 {
             return open.to_owned();
         }
+        if FAR < value {
+            return format!("over +{}", number(FAR * 100.0));
+        }
         signed_percent(value)
             .trim_end_matches("\u{202f}%")
             .to_owned()
     };
+    let value = match is_wide(difference) {
+        true => format!("{}\u{202f}%", signed(difference.relative * 100.0, 0)),
+        false => signed_percent(difference.relative),
+    };
     format!(
-        "{} ({} to {})",
-        signed_percent(difference.relative),
+        "{value} ({} to {})",
         end(difference.lo, "above 0"),
         end(difference.hi, "below 0")
     )

@@ -237,6 +237,21 @@ impl RequestRecord {
         Some(self.chunks.first()?.arrived().since(self.scheduled))
     }
 
+    /// Scheduled TTFA: first token-bearing event that is not thinking - scheduled.
+    pub fn scheduled_ttfa(&self) -> Option<Nanos> {
+        self.since_due(self.ttfa()?)
+    }
+
+    /// Scheduled E2E: the end as of [`RequestRecord::e2e`] - scheduled.
+    pub fn scheduled_e2e(&self) -> Option<Nanos> {
+        self.since_due(self.e2e()?)
+    }
+
+    /// A latency from the sending, counted from when the request was due.
+    fn since_due(&self, latency: Nanos) -> Option<Nanos> {
+        Some((self.sent? + latency).since(self.scheduled))
+    }
+
     /// E2E: later of the last token-bearing event and the event with the finish reason, - sent.
     pub fn e2e(&self) -> Option<Nanos> {
         let last = self.chunks.last()?.arrived();

@@ -44,7 +44,22 @@ pub struct Score {
 impl Score {
     /// First token - scheduled.
     pub fn scheduled_ttft(&self) -> Option<Nanos> {
-        Some((self.sent? + self.ttft?).since(self.scheduled))
+        self.since_due(self.ttft)
+    }
+
+    /// First answer token - scheduled.
+    pub fn scheduled_ttfa(&self) -> Option<Nanos> {
+        self.since_due(self.ttfa)
+    }
+
+    /// End - scheduled.
+    pub fn scheduled_e2e(&self) -> Option<Nanos> {
+        self.since_due(self.e2e)
+    }
+
+    /// A latency counted from when the request was due.
+    fn since_due(&self, latency: Option<Nanos>) -> Option<Nanos> {
+        Some((self.sent? + latency?).since(self.scheduled))
     }
 
     /// Whether the request succeeded.

@@ -32,6 +32,10 @@ pub enum Metric {
     Ttfa,
     /// First token - scheduled.
     ScheduledTtft,
+    /// First answer token - scheduled.
+    ScheduledTtfa,
+    /// End - scheduled.
+    ScheduledE2e,
     /// Time per output token after the first.
     Tpot,
     /// Inter-token latency (the gap between token-bearing events).

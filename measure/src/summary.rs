@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::fidelity;
 use crate::quantile::{Distribution, FAILED, Pool, Sample};
 use crate::request::{ErrorKind, Outcome, RequestRecord};
-use crate::slo::Metric;
+use crate::slo::{Metric, Ready};
 use crate::units::Nanos;
 
 mod capacity; // did the engine keep up
@@ -90,6 +90,12 @@ pub struct Summary {
     pub ttfa: Distribution,
     /// First token - scheduled.
     pub scheduled_ttft: Distribution,
+    /// First answer token - scheduled. Empty in points that were stored before it was kept: see [`Summary::is_from_before`].
+    #[serde(default)]
+    pub scheduled_ttfa: Distribution,
+    /// End - scheduled. Empty in points that were stored before it was kept.
+    #[serde(default)]
+    pub scheduled_e2e: Distribution,
     /// Time per output token.
     pub tpot: Distribution,
     /// Gaps pooled over requests.
@@ -112,11 +118,35 @@ impl Summary {
             Metric::Ttft => &self.ttft,
             Metric::Ttfa => &self.ttfa,
             Metric::ScheduledTtft => &self.scheduled_ttft,
+            Metric::ScheduledTtfa => &self.scheduled_ttfa,
+            Metric::ScheduledE2e => &self.scheduled_e2e,
             Metric::Tpot => &self.tpot,
             Metric::Itl => &self.itl,
             Metric::Stall => &self.stall,
             Metric::E2e => &self.e2e,
         }
+    }
+}
+
+impl Summary {
+    /// Whether it was stored before TTFA and E2E were counted from the schedule as well.
+    pub fn is_from_before(&self) -> bool {
+        self.scheduled_e2e.count == 0 && 0 < self.e2e.count
+    }
+
+    /// As it was stored then.
+    pub fn as_before(self) -> Self {
+        Self {
+            scheduled_ttfa: Distribution::default(),
+            scheduled_e2e: Distribution::default(),
+            ..self
+        }
+    }
+
+    /// Adds what was not kept when it was stored, from the point's requests (with failures as infinity).
+    pub fn completed_by(&mut self, requests: &Ready) {
+        self.scheduled_ttfa = requests.distribution(Metric::ScheduledTtfa);
+        self.scheduled_e2e = requests.distribution(Metric::ScheduledE2e);
     }
 }
 
@@ -194,6 +224,8 @@ pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Fa
         ttft: of(RequestRecord::ttft),
         ttfa: of(RequestRecord::ttfa),
         scheduled_ttft: of(RequestRecord::scheduled_ttft),
+        scheduled_ttfa: of(RequestRecord::scheduled_ttfa),
+        scheduled_e2e: beside_waits(RequestRecord::scheduled_e2e),
         tpot: beside_waits(RequestRecord::tpot),
         itl: pooled_gaps(&arrived, failures),
         stall: beside_waits(RequestRecord::stall),

@@ -79,6 +79,7 @@ pub fn router(edge: Edge) -> Router {
         .route("/studies/{id}/history", get(pages::history))
         .route("/studies/{id}/why", get(pages::why))
         .route("/studies/{id}/map", get(pages::iso::map))
+        .route("/studies/{id}/engine", get(pages::iso::engine))
         .route("/studies/{id}/share", get(pages::sharing::sharing))
         .route("/studies/{id}/curve.svg", get(pages::curve::svg))
         .route("/studies/{id}/curve.png", get(pages::curve::png))

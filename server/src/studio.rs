@@ -3,6 +3,8 @@
 
 pub(crate) mod added; // was it added on purpose
 mod asked; // what a study asked, as facts
+mod before; // latencies that points of before lack
+pub(crate) mod beside; // what stands beside a study's curves
 mod bundles; // studies as files
 pub(crate) mod cards; // studies in lists
 pub(crate) mod compare; // configurations side by side
@@ -34,10 +36,11 @@ use std::sync::Arc;
 use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
-    Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
+    Actor, Beside, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
     ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError,
     StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
+use app::url_state::ViewState;
 use async_trait::async_trait;
 use measure::evidence::Evidence;
 use measure::rules::Table;
@@ -63,6 +66,7 @@ pub struct LocalStudio {
     data_dir: PathBuf,
     registry: Arc<Registry>,
     kept: requests::Kept,
+    found_again: before::FoundAgain,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
@@ -110,13 +114,13 @@ impl LocalStudio {
 impl Studio for LocalStudio {
     async fn studies(&self, _: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError> {
         if filter.examples {
-            return Ok(bundles::example_rows());
+            return Ok(bundles::example_rows(&self.data_dir).await);
         }
         cards::rows(&self.store, &filter).await.map_err(internal)
     }
 
     async fn study(&self, _: &Actor, id: Uuid) -> Result<StudyView, StudioError> {
-        let mut view = self.model(id).await?.view();
+        let mut view = self.completed(self.model(id).await?.view()).await?;
         // Whoever comes later sees what all others see.
         if view.state == StudyState::Running {
             view.underway = self.live.underway(id);
@@ -130,6 +134,15 @@ impl Studio for LocalStudio {
             view.problem = self.supervisor.stuck().or(view.problem);
         }
         Ok(view)
+    }
+
+    async fn beside(
+        &self,
+        _: &Actor,
+        study: &StudyView,
+        view: &ViewState,
+    ) -> Result<Beside, StudioError> {
+        self.drawn_beside(study, view).await
     }
 
     async fn evidence(&self, _: &Actor, point: Uuid) -> Result<Option<Evidence>, StudioError> {

@@ -131,6 +131,8 @@ fn the_summary_counts_and_names_its_percentiles() -> anyhow::Result<()> {
         "ttft",
         "ttfa",
         "scheduled_ttft",
+        "scheduled_ttfa",
+        "scheduled_e2e",
         "tpot",
         "itl",
         "stall",

@@ -20,6 +20,7 @@ mod promise; // another SLO, and what is none
 mod real_engine; // the same way against llama.cpp
 mod screens; // every page: both themes, wide and narrow, no complaint
 mod start; // the page of studies
+mod still; // nothing moves by itself
 mod typing; // with real keys, into every kind of field
 mod uploads; // files that a workload and its tokenizer name
 mod why; // what is wrong, and which knob first

@@ -17,6 +17,12 @@ const MOST: usize = 6;
 /// A name further from its line's end than this could be another's; the legend has it, too.
 const FAR: i32 = AWAY + 3 * APART;
 
+/// How much of the width the promise's words take at its right end, and how far above the line their middle is, in pixels.
+const PROMISE_LONG: f64 = 0.35;
+const PROMISE_OVER: f64 = 8.0;
+/// How high the lowest plot is, in pixels.
+const LOWEST: f64 = 160.0;
+
 /// A line's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label<'a> {
@@ -39,25 +45,69 @@ pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let (low, high): (Vec<_>, Vec<_>) = ends.into_iter().partition(is_low);
     let mut placed = stacked(chart, high, -1);
     placed.extend(stacked(chart, low, 1));
+    if let Some(limit) = &chart.over.limit {
+        let words = chart.y.fraction(limit.value);
+        placed.iter_mut().for_each(|it| keep_off(chart, words, it));
+    }
     placed.retain(|label| label.rise.abs() <= FAR);
     placed
+}
+
+/// Moves a name away from what stands over the promise's right end.
+fn keep_off(chart: &Chart, promise: f64, label: &mut Label<'_>) {
+    if chart.x.fraction(label.end.x) < 1.0 - PROMISE_LONG {
+        return;
+    }
+    let above = (chart.y.fraction(label.end.y) - promise) * LOWEST;
+    let away = above + f64::from(label.rise) - PROMISE_OVER;
+    if away.abs() < f64::from(APART) {
+        let apart = f64::from(APART);
+        label.rise += if above < 0.0 {
+            -(apart + away).ceil() as i32
+        } else {
+            (apart - away).ceil() as i32
+        };
+    }
 }
 
 /// Puts names one after another, each as far from those before as it must be: downwards (-1) from the uppermost, or upwards
 /// (1) from the lowest.
 fn stacked<'a>(chart: &Chart, mut ends: Vec<Label<'a>>, way: i32) -> Vec<Label<'a>> {
     by_number(&mut ends, |label| f64::from(way) * label.end.y);
-    let mut placed: Vec<Label<'a>> = Vec::new();
-    for mut this in ends {
-        if 0 < way {
-            this.rise = AWAY;
-        }
-        for before in placed.iter().filter(|it| near(chart, it.end, this.end)) {
-            this.rise = way * (way * this.rise).max(way * before.rise + APART);
-        }
-        placed.push(this);
+    let first = |label: &Label<'a>| if 0 < way { AWAY } else { label.rise };
+    let are_near = |a: &Label<'a>, b: &Label<'a>| near(chart, a.end, b.end);
+    let rises = stack(&ends, way, first, are_near);
+    for (label, rise) in ends.iter_mut().zip(rises) {
+        label.rise = rise;
     }
-    placed
+    ends
+}
+
+/// How far above its own end each name stands, in pixels: the first place it may have, or further, away from those before it that
+/// are near.
+fn stack<T>(
+    ends: &[T],
+    way: i32,
+    first: impl Fn(&T) -> i32,
+    near: impl Fn(&T, &T) -> bool,
+) -> Vec<i32> {
+    let mut rises: Vec<i32> = Vec::new();
+    for this in ends {
+        let before = ends.iter().zip(&rises).filter(|it| near(it.0, this));
+        let rise = before.fold(first(this), |rise, (_, other)| {
+            way * (way * rise).max(way * other + APART)
+        });
+        rises.push(rise);
+    }
+    rises
+}
+
+/// The row of each name where lines end at one edge: as many others as it has to keep off. `ends` are heights as parts of the axis,
+/// the outermost first.
+pub fn rows_at_an_edge(ends: &[f64]) -> Vec<i32> {
+    let rises = stack(ends, 1, |_| AWAY, |a, b| (a - b).abs() < NEAR[1]);
+    let rises = rises.into_iter();
+    rises.map(|it| (it - AWAY) / APART).collect()
 }
 
 fn label(line: &Line) -> Option<Label<'_>> {
@@ -126,6 +176,30 @@ mod tests {
         let line = chart.lines[0].clone();
         chart.lines = vec![line; 10];
         assert_eq!(labels(&chart), []);
+    }
+
+    #[test]
+    fn names_keep_off_the_promise_s_words() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        chart.lines.truncate(1);
+        chart.lines[0].marks.retain(crate::chart::Mark::is_joined);
+        let promise = chart.over.limit.clone().expect("a promise").value;
+        let mut rise_at = |y: f64, x: f64| {
+            for mark in &mut chart.lines[0].marks {
+                (mark.x, mark.y) = (chart.x.at(x), y);
+            }
+            labels(&chart)[0].rise
+        };
+        assert_eq!(rise_at(promise * 1.01, 0.5), 13, "there are none");
+        assert!(24 <= rise_at(promise * 1.01, 0.99), "over them");
+        assert!(rise_at(promise * 0.99, 0.99) <= -8, "under them");
+    }
+
+    #[test]
+    fn names_at_an_edge_that_would_meet_stand_in_rows_of_their_own() {
+        let ends = [0.30, 0.31, 0.33, 0.36, 0.9];
+        assert_eq!(rows_at_an_edge(&ends), [0, 1, 2, 3, 0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::marks::fill;
 use super::*;
+use crate::url_state::is_scheduled;
 
 pub(super) fn hover(point: &PointView, axes: Axes, unit: &str) -> String {
     let Some(summary) = &point.summary else {
@@ -118,7 +119,14 @@ impl Notes {
             };
             notes.push(format!("{names} left out: nobody says how many GPUs {it}. State it in the fact “hardware”, as “2x H100”: in studio.toml, where the engine is added, or under Recorded."));
         }
-        if matches!(axes.upward, Upward::Latency(Metric::Ttfa, _)) && !self.thinks {
+        let metric = match axes.upward {
+            Upward::Latency(metric, _) => Some(metric),
+            Upward::Attainment | Upward::Goodput => None,
+        };
+        if metric.is_some_and(is_scheduled) {
+            notes.push("Counted from when each request was due, not from when it was sent: a late client's own share is in it.".into());
+        }
+        if metric.map(Metric::as_sent) == Some(Metric::Ttfa) && !self.thinks {
             notes.push(
                 "No thinking was seen: the first answer token is the first token, so TTFA is TTFT."
                     .into(),

@@ -86,7 +86,7 @@ impl Line<'_> {
             .filter(|it| matches!(it, Known::Above(lo) if most <= *lo))
             .count();
         let words = if 0 < endless { "above" } else { "at most" };
-        format!("{words} {}", three_digits(most))
+        format!("{words} {}", plain(most))
     }
 
     /// The most that it reached; where only bounds are known, what it surely did not exceed.
@@ -99,18 +99,65 @@ impl Line<'_> {
     }
 }
 
-/// All tracks, on an axis between two moments in milliseconds.
-pub(crate) fn tracks(tracks: &[Track], ends: (f64, f64)) -> Html {
-    let lines: Vec<Line<'_>> = tracks
+/// A few series drawn together, and how high each went in words.
+pub(super) struct Small {
+    /// The picture with its legend and its table.
+    pub(super) figure: Html,
+    /// `running at most 4`, of each.
+    pub(super) said: Vec<String>,
+}
+
+/// The series with these keys on an axis between two moments in milliseconds; nothing where the engine told none of them.
+pub(super) fn small(
+    all: &[Track],
+    (from, to): (f64, f64),
+    (name, keys): (&str, &[&str]),
+) -> Option<Small> {
+    let told = lines(all, (from, to)).into_iter().filter(|line| {
+        let known = line.moments().any(|(_, known)| known.is_some());
+        known && keys.contains(&line.series.key.as_str())
+    });
+    let told: Vec<Line<'_>> = told.collect();
+    let together: Vec<&Line<'_>> = told.iter().collect();
+    let axis = Axis::over("time".into(), [], false).zoomed(from / 1e3, to / 1e3);
+    let said = |line: &Line<'_>| {
+        let unit = match line.series.unit.as_str() {
+            "" => String::new(),
+            unit => format!("\u{202f}{unit}"),
+        };
+        format!("{} {}{unit}", line.series.label, line.highest())
+    };
+    (!told.is_empty()).then(|| Small {
+        figure: chart(name, &together, &axis),
+        said: told.iter().map(said).collect(),
+    })
+}
+
+/// A count to its last digit; anything else with three.
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        return value.to_string();
+    }
+    three_digits(value)
+}
+
+/// All series with what of them lies between two moments.
+fn lines(tracks: &[Track], ends: (f64, f64)) -> Vec<Line<'_>> {
+    tracks
         .iter()
         .flat_map(|track| {
-            track.series.iter().map(|series| Line {
+            track.series.iter().map(move |series| Line {
                 at_ms: &track.at_ms,
                 series,
                 shown: shown(&track.at_ms, ends),
             })
         })
-        .collect();
+        .collect()
+}
+
+/// All tracks, on an axis between two moments in milliseconds.
+pub(crate) fn tracks(tracks: &[Track], ends: (f64, f64)) -> Html {
+    let lines = lines(tracks, ends);
     if lines.iter().all(|line| line.shown.is_empty()) {
         return Html::default();
     }

@@ -3,7 +3,7 @@ use measure::units::Nanos;
 
 use super::*;
 
-fn evidence() -> Evidence {
+pub(super) fn evidence() -> Evidence {
     let series = |key: &str, label: &str| Series {
         key: key.to_owned(),
         label: label.to_owned(),
@@ -173,7 +173,7 @@ fn a_window_shows_its_own_moments_and_where_lines_go_on() {
     evidence.tracks[0].series.truncate(1);
     evidence.tracks[0].series[0].values = (0..100).map(|it| Some(f64::from(it))).collect();
     let html = tracks(&evidence.tracks, (10_000.0, 20_000.0)).into_string();
-    assert!(html.contains("(at most 21.0)"), "{html}");
+    assert!(html.contains("(at most 21)"), "{html}");
     assert_eq!(html.matches("<tr><td").count(), 13, "{html}");
     assert!(html.contains("M-100 "), "it comes from before: {html}");
     let beside = tracks(&evidence.tracks, (500_000.0, 600_000.0)).into_string();

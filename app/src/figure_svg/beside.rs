@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{along, escaped, rounded, series_colour};
 use crate::axis::Axis;
-use crate::chart::CeilingMark;
+use crate::chart::{CeilingMark, Chart, Label};
 
 /// How wide and how high a plot is at least where it is not on a phone, in pixels, and how long the words are that stand at
 /// the promise's right end.
@@ -12,7 +12,7 @@ const LARGE: [f64; 3] = [620.0, 320.0, 140.0];
 /// The same of a small one.
 const SMALL: [f64; 3] = [260.0, 160.0, 90.0];
 /// How far the middles of two lines of words must stand apart, in pixels.
-const APART: f64 = 12.0;
+const APART: f64 = 13.0;
 
 /// The words that stand within a plot so far.
 pub(super) struct Beside {
@@ -30,8 +30,13 @@ struct Words {
 }
 
 impl Beside {
-    /// None but those of the promise, at this fraction of the axis.
-    pub(super) fn new(promise: Option<f64>, large: bool) -> Self {
+    /// None but those of the promise, at this fraction of the axis, and the names of lines.
+    pub(super) fn new(
+        promise: Option<f64>,
+        large: bool,
+        chart: &Chart,
+        names: &[Label<'_>],
+    ) -> Self {
         let [width, height, long] = if large { LARGE } else { SMALL };
         let words = |base: f64| Words {
             rightwards: false,
@@ -39,10 +44,22 @@ impl Beside {
             to: 100.0,
             middle: (1.0 - base) * 100.0,
         };
+        let name = |label: &Label<'_>| {
+            let to = along(&chart.x, label.end.x);
+            let long = 7.0 * label.line.name.chars().count() as f64 + 8.0;
+            let rise = f64::from(label.rise) / height;
+            Words {
+                rightwards: false,
+                from: to - long / width * 100.0,
+                to,
+                middle: (1.0 - chart.y.fraction(label.end.y) - rise) * 100.0,
+            }
+        };
+        let names = names.iter().map(name);
         Self {
             width,
             height,
-            taken: promise.map(words).into_iter().collect(),
+            taken: promise.map(words).into_iter().chain(names).collect(),
         }
     }
 
@@ -98,13 +115,40 @@ mod tests {
     use crate::url_state::ViewState;
 
     #[test]
+    fn words_beside_ceilings_give_way_to_names() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        let ceilings = vec![chart.over.ceilings[0].clone()];
+        let said = |chart: &crate::chart::Chart| {
+            let limit = None;
+            let ceilings = ceilings.clone();
+            over(&Over { limit, ceilings }, chart, false).contains("<text")
+        };
+        // The one line ends at the ceiling's bar, low down on both its sides.
+        chart.lines.truncate(1);
+        chart.lines[0].marks.retain(crate::chart::Mark::is_joined);
+        let bar = 0.03 + 0.045;
+        let up = chart.y.at(bar) - chart.y.at(13.0 / 160.0) + chart.y.at(0.0);
+        for mark in &mut chart.lines[0].marks {
+            (mark.x, mark.y) = (chart.x.at(0.99), up.max(0.0));
+        }
+        chart.lines[0].name = "a name as long as the plot of a phone is wide".into();
+        assert!(!said(&chart));
+        chart.lines.clear();
+        assert!(said(&chart));
+    }
+
+    #[test]
     fn words_beside_ceilings_stand_on_no_others() {
         let study = fixture::study();
         let chart = main_chart(&study, &study.spec.slo, &ViewState::default());
         let words = |count: usize| {
             let (mark, limit) = (chart.over.ceilings[0].clone(), chart.over.limit.clone());
+            // Names of lines would stand there as well.
+            let mut chart = chart.clone();
+            chart.lines.clear();
             let ceilings = vec![mark; count];
-            let drawn = over(&Over { limit, ceilings }, &chart.x, &chart.y, true);
+            let drawn = over(&Over { limit, ceilings }, &chart, true);
             drawn.matches("<text").count()
         };
         assert_eq!((words(1), words(2)), (1, 2));

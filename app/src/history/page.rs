@@ -3,7 +3,7 @@
 use super::drawing::picture;
 use super::words::{common, figure_name, is_first, place, seen, sentence, told, value, written};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
-use crate::ui::badge::{SIMULATED, Tone, Word};
+use crate::ui::badge::{Tone, Word};
 use crate::ui::format;
 use crate::ui::html::{Html, badge, heads, html, missing, table};
 use crate::ui::time;
@@ -25,7 +25,7 @@ pub fn page(view: &HistoryView) -> Html {
         view.name,
         view.name,
         badge(word(view.outcome)),
-        view.simulated.then(|| badge(SIMULATED)),
+        view.marks.iter().map(|it| badge(*it)).collect::<Html>(),
         sentence(view),
         why.map(|it| html!(r#"<p class="muted second">{}</p>"#, it)),
         body,

@@ -54,6 +54,7 @@ fn view(outcome: Outcome) -> HistoryView {
         study: Uuid::from_u128(1),
         name: "tonight".into(),
         simulated: false,
+        marks: vec![crate::ui::badge::TOY_MODEL],
         unit: "req/s".into(),
         allowed: None,
         together: 1,

@@ -24,12 +24,12 @@ use measure::slo::Slo;
 use std::time::Duration;
 use uuid::Uuid;
 
-use crate::api::{get_capacity, get_study};
+use crate::api::{get_beside, get_study};
 use crate::live::{self, Underway};
 use crate::reading::Reading;
 use crate::scores::{Scores, rejudge};
-use crate::studio::{StudioError, StudyView};
-use crate::ui::badge::{Badge, INSECURE, SIMULATED, TOY, TOY_MODEL, study_word};
+use crate::studio::{Beside, StudioError, StudyView};
+use crate::ui::badge::{Badge, marks_of, study_word};
 use crate::url_state::ViewState;
 
 #[cfg(feature = "ssr")]
@@ -40,7 +40,11 @@ pub use promise::{ScoreSource, Tried};
 /// Marks one point in every chart, steps from one to the next, and keeps the map up to date. It stands in the page and not in
 /// the browser's module.
 #[cfg(feature = "ssr")]
-pub const SCRIPT: &str = concat!(include_str!("study/step.js"), include_str!("study/iso.js"));
+pub const SCRIPT: &str = concat!(
+    include_str!("study/step.js"),
+    include_str!("study/iso.js"),
+    include_str!("study/engine.js")
+);
 
 /// What a person may do with the study in front of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,13 +102,13 @@ pub fn StudyPage() -> impl IntoView {
                 })?;
                 let study = get_study(id).await?;
                 // The page stands without it.
-                let plan = get_capacity(id, asked).await.unwrap_or_default();
-                Ok((study, id, plan))
+                let beside = get_beside(id, asked).await.unwrap_or_default();
+                Ok((study, id, beside))
             }
         },
     );
-    study.page("Reading the study…", |(study, _, plan)| {
-        view! { <StudyBody study rights=Rights::Owner plan /> }.erased()
+    study.page("Reading the study…", |(study, _, beside)| {
+        view! { <StudyBody study rights=Rights::Owner beside /> }.erased()
     })
 }
 
@@ -125,11 +129,18 @@ pub fn StudyBody(
     study: StudyView,
     /// What may be done with it.
     rights: Rights,
-    /// What its ceilings mean for a demand, drawn by the server.
+    /// What stands beside its curves and below its points, drawn by the server.
     #[prop(optional)]
-    plan: String,
+    beside: Beside,
 ) -> impl IntoView {
     let page = page(study, rights);
+    let Beside {
+        plan,
+        told_why,
+        why,
+        map,
+        engine,
+    } = beside;
     let owner = page.is_owner();
     keep_in_url(page.state);
     let broken = if owner {
@@ -148,11 +159,11 @@ pub fn StudyBody(
             <answer::Answer page />
             <underway::Underway page broken />
             <div class="split">
-                <figure::Charts page />
+                <figure::Charts page map engine />
                 <aside class="stack">
                     <promise::Promise page />
                     <facts::Doubts page />
-                    {owner.then(|| view! { <section data-later="why"></section> })}
+                    {owner.then(|| diagnosis(told_why, why))}
                 </aside>
             </div>
             <section class="stack" hidden=compared.is_empty() inner_html=compared></section>
@@ -163,6 +174,23 @@ pub fn StudyBody(
             <declare::Declare page />
             <controls::Note page />
         </article>
+    }
+    .erased()
+}
+
+/// Why its configurations are slow: in the page that the server sent, else behind a line that opens it, so that what is worked out
+/// later moves nothing.
+fn diagnosis(is_told: bool, why: String) -> AnyView {
+    if is_told {
+        return view! { <section inner_html=why></section> }.erased();
+    }
+    view! {
+        <details class="card later-why">
+            <summary>"Why: what limits each configuration"</summary>
+            <section data-later="why">
+                <p class="small muted">"Worked out once nothing is measured any more."</p>
+            </section>
+        </details>
     }
     .erased()
 }
@@ -255,12 +283,7 @@ fn keep_in_url(state: RwSignal<ViewState>) {
 #[component]
 fn Head(page: Page, name: Memo<String>) -> impl IntoView {
     let owner = page.is_owner();
-    let simulated = page.known.with_untracked(StudyView::is_simulated);
-    let insecure = page.known.with_untracked(StudyView::is_insecure);
-    let toy = page
-        .known
-        .with_untracked(|study| study.spec.workload.is_toy());
-    let toy_model = page.known.with_untracked(StudyView::is_toy_model);
+    let marks = page.known.with_untracked(marks_of).into_iter();
     let imported = page.known.with_untracked(|study| study.imported.clone());
     let tags = memo(move || page.known.with(|study| study.tags.clone()));
     let word = derived(move || page.known.with(|study| study_word(study.state)));
@@ -279,10 +302,7 @@ fn Head(page: Page, name: Memo<String>) -> impl IntoView {
                 <h1>{shared(move || name.get())}</h1>
                 <div class="row">
                     <Badge word />
-                    {simulated.then(|| view! { <Badge word=SIMULATED /> })}
-                    {insecure.then(|| view! { <Badge word=INSECURE /> })}
-                    {toy.then(|| view! { <Badge word=TOY /> })}
-                    {toy_model.then(|| view! { <Badge word=TOY_MODEL /> })}
+                    {marks.map(|word| view! { <Badge word /> }).collect_view()}
                     <span class="row">
                         {shared(move || tags.get().into_iter().map(|tag| view! { <span class="tag">{tag}</span> }).collect_view().erased())}
                     </span>

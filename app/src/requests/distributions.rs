@@ -16,7 +16,7 @@ use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table};
 use crate::words;
 
-/// Metrics in the order of their pictures. TTFT is drawn as sent and as scheduled, in one.
+/// Metrics in the order of their pictures. What begins at the send is drawn as sent and as scheduled, in one.
 const METRICS: [Metric; 6] = [
     Metric::Ttft,
     Metric::Tpot,
@@ -101,6 +101,8 @@ fn value(metric: Metric) -> fn(&RequestRecord) -> Option<Nanos> {
         Metric::Ttft => RequestRecord::ttft,
         Metric::Ttfa => RequestRecord::ttfa,
         Metric::ScheduledTtft => RequestRecord::scheduled_ttft,
+        Metric::ScheduledTtfa => RequestRecord::scheduled_ttfa,
+        Metric::ScheduledE2e => RequestRecord::scheduled_e2e,
         Metric::Tpot => RequestRecord::tpot,
         Metric::Itl => RequestRecord::itl_p95,
         Metric::Stall => RequestRecord::stall,
@@ -155,11 +157,8 @@ fn of_metric(
             name
         );
     }
-    let scheduled = (metric == Metric::Ttft).then(|| Values::of(part, Metric::ScheduledTtft));
-    let bounds = [
-        Some(metric),
-        scheduled.as_ref().map(|_| Metric::ScheduledTtft),
-    ];
+    let scheduled = metric.as_scheduled().map(|it| Values::of(part, it));
+    let bounds = [Some(metric), metric.as_scheduled()];
     let bounds = bounds.into_iter().flatten();
     let bounds: Vec<(Metric, Nanos)> = bounds
         .filter_map(|it| Some((it, bound_of(part.slo, it)?)))

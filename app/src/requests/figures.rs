@@ -10,14 +10,16 @@ use crate::ui::html::{Html, heads, html, missing, table, terms};
 use crate::words;
 
 /// Metrics in the order of the table.
-const METRICS: [Metric; 7] = [
+const METRICS: [Metric; 9] = [
     Metric::Ttft,
     Metric::ScheduledTtft,
     Metric::Ttfa,
+    Metric::ScheduledTtfa,
     Metric::Tpot,
     Metric::Itl,
     Metric::Stall,
     Metric::E2e,
+    Metric::ScheduledE2e,
 ];
 
 /// How the table is read.
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn every_metric_has_its_row() {
         let html = of(&[]);
-        assert_eq!(html.matches("<tr>").count(), 8, "one head, seven metrics");
+        assert_eq!(html.matches("<tr>").count(), 10, "one head, nine metrics");
         assert!(html.contains("<strong>All 40 requests.</strong>"), "{html}");
         assert!(
             !html.contains("stored judgement"),

@@ -3,7 +3,7 @@
 use crate::ui::erased::shared;
 use leptos::prelude::*;
 
-use crate::studio::{PointState, StudyState};
+use crate::studio::{PointState, StudyState, StudyView};
 
 /// How a badge is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +126,18 @@ pub const CONFOUNDED: Word = word(
     "hollow",
     "More than one thing differs, so no verdict can name the cause.",
 );
+
+/// What every page that shows a study's figures says of them.
+pub fn marks_of(study: &StudyView) -> Vec<Word> {
+    let of = |is: bool, word: Word| is.then_some(word);
+    let all = [
+        of(study.is_simulated(), SIMULATED),
+        of(study.is_insecure(), INSECURE),
+        of(study.spec.workload.is_toy(), TOY),
+        of(study.is_toy_model(), TOY_MODEL),
+    ];
+    all.into_iter().flatten().collect()
+}
 
 /// The word for a study's state.
 pub fn study_word(state: StudyState) -> Word {

@@ -67,9 +67,8 @@ pub fn ChartView(
         draw_with_plotly(chart, node, drawn, zoom, held, open);
     }
     let over = over.unwrap_or_else(|| memo(move || chart.with(|chart| chart.over.clone())));
-    let axes = memo(move || chart.with(|chart| [chart.x.clone(), chart.y.clone()]));
-    let axis = memo(move || axes.with(|[_, y]| y.clone()));
-    let lines = move || over.with(|over| axes.with(|[x, y]| drawn_over(over, x, y, live)));
+    let axis = memo(move || chart.with(|chart| chart.y.clone()));
+    let lines = move || over.with(|over| chart.with(|chart| drawn_over(over, chart, live)));
     // Behind the live chart the picture only keeps the place, until it is printed.
     let printed = printed();
     let still = move || {
@@ -205,7 +204,7 @@ fn Handle(
             on:pointerenter=move |_| drag.begin.run(())
             on:keydown=key
         >
-            {text}
+            <span class="said">{text}</span>
             <span aria-hidden="true">" ≡"</span>
         </div>
     }

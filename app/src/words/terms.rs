@@ -12,6 +12,8 @@ pub fn metric_term(metric: Metric) -> &'static str {
         Metric::Ttft => "?TTFT@ttft",
         Metric::Ttfa => "?TTFA@ttfa",
         Metric::ScheduledTtft => "?TTFT@scheduled-ttft from schedule",
+        Metric::ScheduledTtfa => "?TTFA@scheduled-ttfa from schedule",
+        Metric::ScheduledE2e => "?E2E@scheduled-e2e from schedule",
         Metric::Tpot => "?TPOT@tpot",
         Metric::Itl => "?ITL@itl",
         Metric::Stall => "?stall@stall",

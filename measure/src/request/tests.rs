@@ -43,6 +43,25 @@ fn thinking_is_a_first_token_and_no_first_answer() {
 }
 
 #[test]
+fn every_latency_that_begins_at_the_send_begins_earlier_when_it_is_counted_from_the_slot() {
+    let mut late = RequestRecord {
+        scheduled: ms(70.0),
+        ..answered(0, 100.0, 30.0, &[20.0])
+    };
+    let thought = |(place, chunk): (usize, Chunk)| Chunk {
+        kind: [ChunkKind::Reasoning, ChunkKind::Answer][place],
+        ..chunk
+    };
+    late.chunks = late.chunks.iter().enumerate().map(thought).collect();
+    let of = |it: &RequestRecord| [it.scheduled_ttft(), it.scheduled_ttfa(), it.scheduled_e2e()];
+    assert_eq!(of(&late), [ms(60.0), ms(80.0), ms(80.0)].map(Some));
+    late.finish = Some(ms(160.0));
+    assert_eq!(of(&late), [ms(60.0), ms(80.0), ms(90.0)].map(Some));
+    let never = RequestRecord { sent: None, ..late };
+    assert_eq!(never.scheduled_e2e(), None);
+}
+
+#[test]
 fn a_tool_call_is_an_answer() {
     let record = RequestRecord {
         chunks: burst(ms(5.0), &[ChunkKind::ToolCall]),

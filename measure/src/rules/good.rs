@@ -33,7 +33,12 @@ impl Limits {
                 Metric::Ttft => &mut limits.ttft,
                 Metric::Tpot => &mut limits.tpot,
                 Metric::E2e => &mut limits.e2e,
-                Metric::Ttfa | Metric::ScheduledTtft | Metric::Itl | Metric::Stall => return None,
+                Metric::Ttfa
+                | Metric::ScheduledTtft
+                | Metric::ScheduledTtfa
+                | Metric::ScheduledE2e
+                | Metric::Itl
+                | Metric::Stall => return None,
             };
             *limit = Some(bound.at_most.0 as f64);
         }

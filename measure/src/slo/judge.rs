@@ -16,6 +16,8 @@ pub fn value(score: &Score, metric: Metric) -> Option<Nanos> {
         Metric::Ttft => score.ttft,
         Metric::Ttfa => score.ttfa,
         Metric::ScheduledTtft => score.scheduled_ttft(),
+        Metric::ScheduledTtfa => score.scheduled_ttfa(),
+        Metric::ScheduledE2e => score.scheduled_e2e(),
         Metric::Tpot => score.tpot,
         Metric::Itl => score.itl_p95,
         Metric::Stall => score.stall,

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::quantile::{Estimate, Indicator, Proportion, Sample, worst_time};
+use crate::quantile::{Distribution, Estimate, Indicator, Proportion, Sample, worst_time};
 use crate::score::Score;
 
 use super::judge::{exempt, value};
@@ -142,11 +142,19 @@ impl Ready {
         found
     }
 
+    /// A metric's percentiles, as [`crate::summary::summarize`] finds them of the same requests. Not of ITL, whose gaps are pooled.
+    pub fn distribution(&self, metric: Metric) -> Distribution {
+        self.sample(metric).distribution()
+    }
+
     /// Values of a metric; beside those that a queue may hide in, what the same requests waited, as the summary has them.
     fn sample(&self, metric: Metric) -> Sample {
         let column = &self.columns[metric as usize];
         let values = Sample::new(column.iter().copied().filter(|it| 0.0 <= *it).collect());
-        if !matches!(metric, Metric::Tpot | Metric::Stall | Metric::E2e) {
+        if !matches!(
+            metric,
+            Metric::Tpot | Metric::Stall | Metric::E2e | Metric::ScheduledE2e
+        ) {
             return values;
         }
         let waits = column.iter().zip(&self.columns[Metric::Ttft as usize]);

@@ -72,8 +72,8 @@ fn units_are_read_glued_or_apart() {
 #[test]
 fn every_metric_can_be_bound() {
     reads(
-        "ttft<1s ttfa<1s scheduled_ttft<1s tpot<1s itl<1s stall<1s e2e<1s",
-        "ttft<1s ttfa<1s scheduled_ttft<1s tpot<1s itl<1s stall<1s e2e<1s attain>=95%",
+        "ttft<1s ttfa<1s scheduled_ttft<1s scheduled_ttfa<1s scheduled_e2e<1s tpot<1s itl<1s stall<1s e2e<1s",
+        "ttft<1s ttfa<1s scheduled_ttft<1s scheduled_ttfa<1s scheduled_e2e<1s tpot<1s itl<1s stall<1s e2e<1s attain>=95%",
     );
     reads("scheduled-ttft<1s", "scheduled_ttft<1s attain>=95%");
 }
@@ -163,4 +163,24 @@ fn an_slo_is_its_text_in_json() {
     assert_eq!(json, "\"ttft:p95<500ms attain>=99.9%\"");
     assert_eq!(serde_json::from_str::<Slo>(&json).expect("back"), slo);
     assert!(serde_json::from_str::<Slo>("\"nonsense\"").is_err());
+}
+
+#[test]
+fn what_begins_at_the_send_can_be_counted_from_the_schedule_and_nothing_else() {
+    for metric in Metric::ALL {
+        match metric.as_scheduled() {
+            Some(scheduled) => assert_eq!(
+                (scheduled.name(), scheduled.as_sent()),
+                (format!("scheduled_{}", metric.name()).as_str(), metric)
+            ),
+            None if metric.name().starts_with("scheduled_") => {
+                assert_eq!(metric.as_sent().as_scheduled(), Some(metric));
+            }
+            None => assert!(
+                matches!(metric, Metric::Tpot | Metric::Itl | Metric::Stall),
+                "{metric}"
+            ),
+        }
+        assert_eq!(Metric::ALL[metric as usize], metric);
+    }
 }

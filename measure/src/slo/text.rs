@@ -8,10 +8,12 @@ use super::{Bound, Metric, Slo};
 
 impl Metric {
     /// Every metric, in the order in which tables list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Ttft,
         Self::Ttfa,
         Self::ScheduledTtft,
+        Self::ScheduledTtfa,
+        Self::ScheduledE2e,
         Self::Tpot,
         Self::Itl,
         Self::Stall,
@@ -24,6 +26,8 @@ impl Metric {
             Self::Ttft => "ttft",
             Self::Ttfa => "ttfa",
             Self::ScheduledTtft => "scheduled_ttft",
+            Self::ScheduledTtfa => "scheduled_ttfa",
+            Self::ScheduledE2e => "scheduled_e2e",
             Self::Tpot => "tpot",
             Self::Itl => "itl",
             Self::Stall => "stall",
@@ -37,10 +41,33 @@ impl Metric {
             Self::Ttft => "TTFT",
             Self::Ttfa => "TTFA",
             Self::ScheduledTtft => "scheduled TTFT",
+            Self::ScheduledTtfa => "scheduled TTFA",
+            Self::ScheduledE2e => "scheduled E2E",
             Self::Tpot => "TPOT",
             Self::Itl => "ITL",
             Self::Stall => "stall",
             Self::E2e => "E2E",
+        }
+    }
+
+    /// The same latency counted from when the request was due. `None` of what begins after the sending, and of what is counted so already.
+    pub fn as_scheduled(self) -> Option<Self> {
+        match self {
+            Self::Ttft => Some(Self::ScheduledTtft),
+            Self::Ttfa => Some(Self::ScheduledTtfa),
+            Self::E2e => Some(Self::ScheduledE2e),
+            Self::ScheduledTtft | Self::ScheduledTtfa | Self::ScheduledE2e => None,
+            Self::Tpot | Self::Itl | Self::Stall => None,
+        }
+    }
+
+    /// The same latency counted from the sending; what is not counted from when it was due is itself.
+    pub fn as_sent(self) -> Self {
+        match self {
+            Self::ScheduledTtft => Self::Ttft,
+            Self::ScheduledTtfa => Self::Ttfa,
+            Self::ScheduledE2e => Self::E2e,
+            other => other,
         }
     }
 

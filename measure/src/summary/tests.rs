@@ -218,7 +218,7 @@ fn each_metric_has_its_distribution() {
     record.scheduled = ms(95.0);
     let summary = open(&[record]);
     let p50 = |metric| summary.of(metric).p50.and_then(|e| e.value);
-    let expected = [10.0, 10.0, 15.0, 25.0, 25.0, 30.0, 60.0];
+    let expected = [10.0, 10.0, 15.0, 15.0, 65.0, 25.0, 25.0, 30.0, 60.0];
     assert_eq!(
         Metric::ALL.map(p50),
         expected.map(|millis| Some(ms(millis)))
@@ -236,4 +236,31 @@ fn a_summary_survives_json() {
         serde_json::from_str::<Summary>(&json).expect("back"),
         summary
     );
+}
+
+#[test]
+fn what_an_older_summary_lacks_is_found_again_from_its_requests() {
+    let mut records: Vec<RequestRecord> = (0..200_u32)
+        .map(|i| {
+            let at = f64::from(i) * 20.0;
+            let queue = f64::from(i % 17) * 9.0;
+            RequestRecord {
+                scheduled: ms(at - f64::from(i % 5)),
+                ..answered(i, at, 10.0 + queue, &[5.0, f64::from(i % 7)])
+            }
+        })
+        .skip(1)
+        .collect();
+    records.push(failed(200, 5000.0, ErrorKind::Truncated));
+    let now = open(&records);
+    let mut json = serde_json::to_value(&now).expect("json");
+    let fields = json.as_object_mut().expect("object");
+    for name in ["scheduled_ttfa", "scheduled_e2e"] {
+        fields.remove(name).expect(name);
+    }
+    let mut before: Summary = serde_json::from_value(json).expect("an older summary");
+    assert!(before.is_from_before() && !now.is_from_before());
+    let scores: Vec<crate::score::Score> = records.iter().map(Into::into).collect();
+    before.completed_by(&Ready::of(&scores));
+    assert_eq!(before, now);
 }

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, OpenApi};
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Shown {
-    /// The latency: `ttft` (so it is where nothing is said), `scheduled_ttft`, `tpot`, `itl` or `e2e`.
+    /// The latency: `ttft` (so it is where nothing is said), `ttfa`, `tpot`, `itl`, `stall` or `e2e`; `scheduled_ttft`, `scheduled_ttfa` and `scheduled_e2e` count from when requests were due.
     pub y: Option<String>,
     /// Its percentile: `p50`, `p95` (so it is where nothing is said) or `p99`.
     pub p: Option<String>,

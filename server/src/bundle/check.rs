@@ -54,7 +54,7 @@ fn differing(
     let now = work_out(spec, &point.level, records, made.transpose()?.as_ref());
     let now = now.map_err(|why| BundleError::unreadable(&name, why))?;
     let found = [
-        ("summary", same::<Summary>(&stored.summary, &now.summary)?),
+        ("summary", same_summary(&stored.summary, now.summary)?),
         (
             "judgement",
             same::<Judgement>(&stored.judgement, &now.judgement)?,
@@ -66,6 +66,14 @@ fn differing(
     ];
     let differing = found.into_iter().filter(|(_, same)| !same);
     Ok(differing.map(|(what, _)| what).collect())
+}
+
+/// What a bundle of before does not say is no difference.
+fn same_summary(stored: &super::manifest::Raw, mut now: Summary) -> Result<bool, BundleError> {
+    if raw::<Summary>("figures", stored)?.is_from_before() {
+        now = now.as_before();
+    }
+    same(stored, &now)
 }
 
 /// Whether both mean the same, once both were text: what is read of a number may be another in its last digit.

@@ -1,13 +1,16 @@
 //! Studies that come with the studio: the bundles of the folder `examples`, inside the binary.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use rust_embed::Embed;
 use uuid::Uuid;
 
 use super::manifest::Manifest;
-use super::unpack::head;
+use super::read::study;
+use super::unpack::{head, unpack};
 use super::{BundleError, ENDING};
+use crate::store::PointText;
 
 #[derive(Embed)]
 #[folder = "../examples"]
@@ -56,6 +59,12 @@ impl Example {
     /// What its bundle is called.
     pub fn file(&self) -> String {
         format!("{}.{ENDING}", self.name)
+    }
+
+    /// Its points, unpacked on the disk of a folder meanwhile.
+    pub fn points(&self, folder: &Path) -> Result<Vec<PointText>, BundleError> {
+        let unpacked = unpack(&self.bytes()?[..], folder)?;
+        Ok(study(&unpacked)?.points)
     }
 
     /// Its bundle.

@@ -1,12 +1,13 @@
-//! The iso-goodput map of one of a study's points: for its owner, and for whoever has a link that shows times of requests.
+//! What stands beside a study's curves for one of its points: what the engine showed, and the iso-goodput map, for its owner, and for whoever has a link that shows times of requests.
 
 use app::drawn::iso;
 use app::studio::{Studio, StudyView};
 use app::url_state::ViewState;
-use axum::extract::{RawQuery, State};
+use axum::extract::{Query, RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use measure::score;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::curve::view_of;
@@ -30,6 +31,23 @@ pub async fn map(
     };
     let scores = edge.studio.scores(point.id).await?;
     drawn(study, place, scores, state).await
+}
+
+/// Which point is marked.
+#[derive(Debug, Deserialize)]
+pub struct Marked {
+    point: Uuid,
+}
+
+/// `GET /studies/{id}/engine`: what the engine showed at a point.
+pub async fn engine(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    Path(id): Path<Uuid>,
+    Query(marked): Query<Marked>,
+) -> ApiResult<Response> {
+    let study = edge.studio.study(&actor, id).await?;
+    Ok(answer(edge.studio.engine_seen(&study, marked.point).await?))
 }
 
 /// `GET /s/{token}/map`

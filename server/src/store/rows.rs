@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::{Imported, StoreError};
+use super::{Imported, PointText, StoreError};
 
 /// A study as it stands in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,6 +243,30 @@ pub(super) struct PointColumns {
     judgement: Option<String>,
     made: Option<String>,
     problem: Option<String>,
+}
+
+impl TryFrom<PointText> for StoredPoint {
+    type Error = StoreError;
+    fn try_from(text: PointText) -> Result<Self, StoreError> {
+        let columns = PointColumns {
+            id: text.id,
+            configuration: text.configuration,
+            ordinal: text.ordinal,
+            level: text.level,
+            repeat: text.repeat,
+            planned_requests: text.planned_requests,
+            estimated_ms: text.estimated_ms,
+            state: text.state,
+            started_ms: text.started_ms,
+            finished_ms: text.finished_ms,
+            summary: text.summary,
+            certificate: text.certificate,
+            judgement: text.judgement,
+            made: text.made,
+            problem: text.problem,
+        };
+        columns.try_into()
+    }
 }
 
 impl TryFrom<PointColumns> for StoredPoint {

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use app::studio::{StudioError, StudyRow, StudyState};
 use measure::study::StudySpec;
@@ -14,7 +15,9 @@ use super::{LocalStudio, cards};
 use crate::bundle::{
     self, BundleError, Example, ExportError, Manifest, Opened, Packed, Scope, Unpacked, Worked,
 };
-use crate::store::{Imported, StoredConfiguration, StoredStudy};
+use crate::store::{
+    Imported, PointText, StoreError, StoredConfiguration, StoredPoint, StoredStudy,
+};
 
 /// Bundles are packed and unpacked one at a time: each may take gigabytes of the disk meanwhile.
 static TURN: Mutex<()> = Mutex::const_new(());
@@ -60,15 +63,34 @@ async fn unpacked(
 }
 
 /// Studies that come with the studio, as rows of a list.
-pub(super) fn example_rows() -> Vec<StudyRow> {
-    let rows = bundle::examples()
-        .iter()
-        .map(|it| example_row(&it.manifest));
-    rows.flatten().collect()
+/// They are unpacked into a folder once, at first view.
+pub(super) async fn example_rows(folder: &Path) -> Vec<StudyRow> {
+    static ROWS: OnceLock<Vec<StudyRow>> = OnceLock::new();
+    if let Some(rows) = ROWS.get() {
+        return rows.clone();
+    }
+    let folder = folder.to_owned();
+    let read = move || -> Vec<StudyRow> {
+        let rows = bundle::examples().iter();
+        rows.filter_map(|it| example_row(it, &folder)).collect()
+    };
+    match tokio::task::spawn_blocking(read).await {
+        Ok(rows) => ROWS.get_or_init(|| rows).clone(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// What an example's points came to, in the order they ran.
+fn points_of(example: &Example, folder: &Path) -> Result<Vec<StoredPoint>, BundleError> {
+    let texts = example.points(folder)?.into_iter();
+    let read = |text: PointText| StoredPoint::try_from(text);
+    let points: Result<Vec<StoredPoint>, StoreError> = texts.map(read).collect();
+    points.map_err(BundleError::Store)
 }
 
 /// None where this build cannot read the study, which a test of every example forbids.
-fn example_row(manifest: &Manifest) -> Option<StudyRow> {
+fn example_row(example: &Example, folder: &Path) -> Option<StudyRow> {
+    let manifest: &Manifest = &example.manifest;
     let study = &manifest.study;
     let mut spec: StudySpec = serde_json::from_str(study.spec.get()).ok()?;
     spec.name = study.name.clone();
@@ -104,11 +126,11 @@ fn example_row(manifest: &Manifest) -> Option<StudyRow> {
         study: stored,
         deleted_ms: None,
         configurations: configurations.collect::<Option<_>>()?,
-        points: Vec::new(),
+        points: points_of(example, folder).unwrap_or_default(),
     };
     let finished = manifest.points.iter().filter(|point| point.is_finished());
     let counts = (count(finished.count()), count(manifest.points.len()));
-    Some(cards::row_without_points(&model, counts))
+    Some(cards::row_from_elsewhere(&model, counts))
 }
 
 fn count(number: usize) -> u32 {

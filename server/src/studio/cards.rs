@@ -215,8 +215,8 @@ async fn row(store: &Store, study: ListedStudy) -> Result<Option<StudyRow>, Stor
     Ok(Some(Card::of(&model).row(study)))
 }
 
-/// A study from elsewhere that is not opened: what is known of it without its points. `counts` are its points, finished and all.
-pub(super) fn row_without_points(model: &Model, counts: (u32, u32)) -> StudyRow {
+/// A study from elsewhere that is not opened, with the ceilings that its file tells. `counts` are its points, finished and all.
+pub(super) fn row_from_elsewhere(model: &Model, counts: (u32, u32)) -> StudyRow {
     let mut card = Card::of(model);
     (card.points_finished, card.points) = counts;
     for (shown, stored) in card.configurations.iter_mut().zip(&model.configurations) {

@@ -18,6 +18,7 @@ mod reached; // where an engine was asked, and how
 mod said; // what was found, in words
 
 use super::asked::{asked, cache};
+use super::before::complete;
 use super::history::{Known, of_side};
 use super::views::{Model, ceilings, point_view};
 use super::{LocalStudio, internal, invalid, missing};
@@ -125,13 +126,14 @@ async fn side(
             model
         }
     };
-    let points: Vec<PointView> = model
+    let mut points: Vec<PointView> = model
         .points
         .iter()
         .filter(|it| it.configuration == configuration.ordinal)
         .map(point_view)
         .collect();
     let scores = read_scores(store, &points).await?;
+    complete(&mut points, &scores);
     let view = ComparedConfiguration {
         study: model.study.id,
         study_name: model.study.spec.name.clone(),

@@ -25,6 +25,8 @@ use crate::store::StoredPoint;
 
 /// Points with more output tokens than this are not worked out while a page waits.
 const MOST_TOKENS: u64 = 5_000_000;
+/// Studies whose points that matter have fewer output tokens, all together, are worked out for the first answer: some milliseconds.
+const AT_ONCE: u64 = 300_000;
 
 /// All that a diagnosis takes.
 struct Question {
@@ -126,6 +128,19 @@ impl LocalStudio {
             tried,
         };
         Ok((view, why))
+    }
+
+    /// The panel for the first answer; none where it would keep the page waiting.
+    pub(super) async fn why_at_once(&self, study: Uuid) -> Result<Option<String>, StudioError> {
+        let model = self.model(study).await?;
+        let view = model.view();
+        let points = (0..).zip(&view.configurations);
+        let points = points.filter_map(|(index, _)| Some(that_matters(&view, index)?.0));
+        let tokens = points.map(|it| it.summary.as_ref().map_or(0, |it| it.output_tokens));
+        if AT_ONCE < tokens.sum() {
+            return Ok(None);
+        }
+        self.why_panel(study).await
     }
 
     /// The panel beside a study's curve; none while it measures, when nothing may take the client's processor.

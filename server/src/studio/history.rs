@@ -9,6 +9,7 @@ use app::history::{
     Baseline, ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory,
 };
 use app::studio::{StudioError, StudyState};
+use app::ui::badge::marks_of;
 use measure::decimal;
 use measure::history::{self, Entry, FEWEST, Figure, Regression, changes, current, judge_among};
 use uuid::Uuid;
@@ -226,6 +227,7 @@ fn judged(
         study: model.study.id,
         name: model.study.spec.name.clone(),
         simulated: model.study.simulated,
+        marks: marks_of(&model.view()),
         unit: app::words::rate_unit(&model.study.spec).to_owned(),
         allowed,
         together: u32::try_from(together).unwrap_or(u32::MAX),

@@ -56,14 +56,44 @@ async fn every_axis_has_its_words_and_what_is_missing_is_said() -> anyhow::Resul
         ("?x=user&y=stall", "stall p95 (ms)"),
         ("?y=ttfa&p=p50&scale=log", "No thinking was seen"),
         ("?x=gpu", "nobody says how many GPUs they have"),
+        ("?y=scheduled_e2e", "E2E from schedule p95 (ms)"),
     ] {
         open.browser.goto(&format!("{}{query}", open.page)).await?;
         open.browser.shows(shows).await?;
     }
-    let menu = "[...document.querySelectorAll('#axis-x option, #axis-y option')].map(it => it.value).join() === 'ttft,scheduled_ttft,ttfa,tpot,itl,stall,e2e,tok,offered,completed,gpu,user'";
+    let menu = "[...document.querySelectorAll('#axis-x option, #axis-y option')].map(it => it.value).join() === 'ttft,ttfa,tpot,itl,stall,e2e,tok,offered,completed,gpu,user'";
     open.holds("all axes in the menus", menu).await?;
+    counted(&open).await?;
     super::without_complaints(&open.browser).await?;
     open.browser.close().await
+}
+
+/// What begins at the send is counted as sent or as scheduled, which a change of the latency keeps; what begins later has no such choice.
+async fn counted(open: &Open) -> anyhow::Result<()> {
+    let choose = |id: &str, value: &str| {
+        format!(
+            "const it = document.getElementById('{id}'); it.value = '{value}'; it.dispatchEvent(new Event('change', {{bubbles: true}})); return true"
+        )
+    };
+    let from = "document.getElementById('axis-from')";
+    open.goto("?y=e2e").await?;
+    open.holds(
+        "the choice",
+        &format!("{from}.value === 'as sent' && {from}.checkVisibility()"),
+    )
+    .await?;
+    for (id, value, query, offered) in [
+        ("axis-from", "as scheduled", "?y=scheduled_e2e", true),
+        ("axis-y", "ttfa", "?y=scheduled_ttfa", true),
+        ("axis-y", "ttft", "?y=scheduled_ttft", true),
+        ("axis-from", "as sent", "", true),
+        ("axis-y", "tpot", "?y=tpot", false),
+    ] {
+        open.browser.until(value, &choose(id, value)).await?;
+        let so = format!("location.search === '{query}' && {from}.checkVisibility() === {offered}");
+        open.holds(query, &so).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -244,7 +274,7 @@ async fn the_map_shows_pairs_of_bounds_and_tries_the_one_that_is_pointed_at() ->
         "/[?&]map=3/.test(location.search)",
     )
     .await?;
-    open.browser.shows("Other at 40.0 req/s").await?;
+    open.browser.shows("other at 40.0 req/s").await?;
     let plane = open.browser.find(".iso .plane").await?;
     plane.scroll_into_view().await?;
     let chain = open.browser.driver.action_chain();

@@ -77,12 +77,16 @@ async fn every_example_opens_and_shows_its_figures() {
             let view = studio.study(&ME, it.id).await?;
             assert_eq!(view.state, StudyState::Finished);
             assert_eq!(view.is_simulated(), offered.simulated, "{}", offered.name);
+            let mut summaries = view.points.iter().filter_map(|it| it.summary.as_ref());
+            assert!(
+                summaries.all(|it| !it.is_from_before()),
+                "what its file lacks is found again from its requests"
+            );
             let rows = studio.studies(&ME, StudyFilter::default()).await?;
             let listed = rows.into_iter().find(|row| row.id == it.id);
-            let mut listed = listed.expect("in the list");
+            let listed = listed.expect("in the list");
             assert!(listed.imported, "and says where it is from");
-            // What only its points tell.
-            (listed.sketch, listed.confounded) = Default::default();
+            assert_ne!(listed.sketch, Default::default(), "with its curves");
             assert_eq!(listed, offered, "offered as it is");
             let headline = view.configurations.iter().map(|it| it.ceiling);
             let offered: Vec<_> = offered.ceilings.into_iter().map(|(_, it)| it).collect();

@@ -6,13 +6,16 @@ use measure::units::Nanos;
 
 use super::Map;
 use crate::axis::Axis;
+use crate::chart::rows_at_an_edge;
 use crate::ui::format;
 use crate::ui::html::{Html, html};
 
 /// Shares that a line is drawn for, where the sample can tell them, and the SLO's own.
 const SHARES: [f64; 5] = [0.5, 0.75, 0.9, 0.95, 0.99];
-/// How far two labels must stand apart, in percent of the height.
-const APART: f64 = 6.0;
+/// How far two labels along the top must stand apart, in percent of the width: that of a phone's plot.
+const APART: f64 = 17.0;
+/// How long a share is with the room around it, in pixels.
+const LONG: i32 = 46;
 /// Into so many parts the horizontal axis is cut.
 const PARTS: u32 = 72;
 
@@ -66,15 +69,34 @@ impl Map<'_> {
             svg.push_str(&region(line, *share == self.slo.attainment));
         }
         svg.push_str("</svg>");
-        // From the loosest share up, each above the one before.
-        let mut above = 100.0_f64;
-        for (share, line) in &lines {
-            let end = line.last().map_or(100.0, |[_, y]| *y);
-            above = end.min(above);
-            svg.push_str(&label(above, *share));
-            above -= APART;
-        }
+        svg.push_str(&self.labels(&lines));
         svg + "</svg>"
+    }
+
+    /// The share of each line, where it leaves the plot: those that are furthest apart along its top, the others at its right end.
+    fn labels(&self, lines: &[(f64, Vec<[f64; 2]>)]) -> String {
+        let mut svg = String::new();
+        let mut free = f64::NEG_INFINITY;
+        let mut rest = Vec::new();
+        for (share, line) in lines {
+            let [Some([left, top]), Some([_, end])] = [line.first(), line.last()] else {
+                continue;
+            };
+            let is_target = *share == self.slo.attainment;
+            if *top <= 0.0 && free <= *left && *left <= 100.0 - APART && !is_target {
+                svg.push_str(&label_above(*left, *share));
+                free = left + APART;
+            } else {
+                rest.push((1.0 - end / 100.0, *share));
+            }
+        }
+        // The largest share's line is the shortest: its label is the one furthest out.
+        rest.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let heights: Vec<f64> = rest.iter().map(|it| it.0).collect();
+        for ((height, share), row) in rest.into_iter().zip(rows_at_an_edge(&heights)) {
+            svg.push_str(&label((1.0 - height) * 100.0, row, share));
+        }
+        svg
     }
 
     /// Shares by rising size. A share that leaves out less than one request of the sample is none that it can tell.
@@ -124,13 +146,22 @@ fn region(line: &[[f64; 2]], is_target: bool) -> String {
     )
 }
 
-/// A line's share, at its right end.
-fn label(y: f64, share: f64) -> String {
-    let text = format::percent(share);
+/// A line's share, on its right end, which lies flat; further in where another share stands there.
+fn label(y: f64, row: i32, share: f64) -> String {
+    let (text, shift) = (format::percent(share), -6 - row * LONG);
     format!(
-        r#"<text x="100%" y="{y:.2}%" dx="-6" dy="-4" text-anchor="end" style="fill:var(--text);paint-order:stroke;stroke:var(--bg);stroke-width:3px">{text}</text>"#
+        r#"<text x="100%" y="{y:.2}%" dx="{shift}" dy="-4" text-anchor="end" style="{INK}">{text}</text>"#
     )
 }
+
+/// The same beside where it leaves the plot's top.
+fn label_above(x: f64, share: f64) -> String {
+    let text = format::percent(share);
+    format!(r#"<text x="{x:.2}%" y="0" dx="5" dy="14" style="{INK}">{text}</text>"#)
+}
+
+/// Words over lines.
+const INK: &str = "fill:var(--text);paint-order:stroke;stroke:var(--bg);stroke-width:3px";
 
 fn grid(ttft: &Axis, tpot: &Axis) -> String {
     let mut svg = String::new();

@@ -30,7 +30,7 @@ impl Map<'_> {
         });
         let first = format!(
             "{}: of {} requests {kept} keep {}{tokens}.",
-            words::capital(&self.heading()),
+            self.heading(),
             format::count(self.plane.scheduled() as u64),
             words::thresholds(self.slo)
         );

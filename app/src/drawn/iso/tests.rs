@@ -120,3 +120,25 @@ fn void_points_are_shown_where_there_are_no_others() {
     let html = map(&study, place, &scores(), &slo).into_string();
     assert!(html.contains(" (void)</option>"), "{html}");
 }
+
+#[test]
+fn shares_stand_on_their_lines_and_never_over_each_other() {
+    let html = drawn("ttft:p95<300ms tpot:p95<30ms attain>=90%");
+    let at = |text: &str, name: &str| -> Option<String> {
+        let rest = text.split_once(&format!(" {name}=\""))?.1;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let labels = html.split("<text ").filter(|it| it.contains("paint-order"));
+    let mut places: Vec<_> = labels
+        .map(|it| (at(&format!(" {it}"), "x"), at(it, "dx")))
+        .collect();
+    assert!(3 <= places.len(), "{places:?}");
+    places.sort();
+    let all = places.len();
+    places.dedup();
+    assert_eq!(places.len(), all, "{places:?}");
+    assert!(
+        !html.contains("Prefix caching off at"),
+        "a name keeps its letters: {html}"
+    );
+}

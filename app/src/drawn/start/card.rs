@@ -13,8 +13,7 @@ use crate::words;
 /// The card.
 pub fn card(row: &StudyRow) -> Html {
     let id = row.id.to_string();
-    let picture = draw(&row.sketch)
-        .unwrap_or_else(|| html!(r#"<p class="sketch muted small">No curve yet.</p>"#));
+    let picture = picture(row);
     html!(
         r#"<li class="study" id="study-{}" data-state="{}"><h2><a href="/studies/{}" class="name" rel="external">{}</a></h2><div class="row">{}</div>{}<ul class="ceilings" aria-label="Goodput ceilings">{}</ul><p class="small muted">{}</p><p class="small muted"><code>{}</code></p><div class="facts-line small muted"><span>{} · <time datetime="{}" title="{}">{}</time></span>{}</div></li>"#,
         id,
@@ -34,7 +33,19 @@ pub fn card(row: &StudyRow) -> Html {
     )
 }
 
+/// Its curves, small.
+pub(super) fn picture(row: &StudyRow) -> Html {
+    let none = || html!(r#"<p class="sketch muted small">No curve yet.</p>"#);
+    draw(&row.sketch).unwrap_or_else(none)
+}
+
 fn badges(row: &StudyRow) -> Html {
+    let imported = row.imported.then(|| badge(IMPORTED));
+    html!("{}{}{}", state(row), imported, marks(row))
+}
+
+/// What is said of its figures, and its tags.
+pub(super) fn marks(row: &StudyRow) -> Html {
     let void = match row.void_points {
         0 => None,
         number => Some(html!(
@@ -48,12 +59,10 @@ fn badges(row: &StudyRow) -> Html {
         .map(|tag| html!(r#"<span class="tag">{}</span>"#, tag))
         .collect();
     html!(
-        "{}{}{}{}{}{}{}{}",
-        state(row),
+        "{}{}{}{}{}{}",
         one(row.simulated, SIMULATED),
         one(row.toy, TOY_MODEL),
         one(row.insecure, INSECURE),
-        one(row.imported, IMPORTED),
         void,
         one(row.confounded, CONFOUNDED),
         tags

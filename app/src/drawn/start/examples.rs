@@ -2,11 +2,10 @@
 
 use measure::curve::Ceiling;
 
-use super::card::told;
+use super::card::{marks, picture, told};
 use crate::figure_svg::series_colour;
 use crate::studio::StudyRow;
-use crate::ui::badge::SIMULATED;
-use crate::ui::html::{Html, badge, html, missing};
+use crate::ui::html::{Html, html, missing};
 use crate::words;
 
 /// The section; hidden while something is searched.
@@ -20,14 +19,14 @@ pub fn section(rows: &[StudyRow], shown: bool) -> Html {
     )
 }
 
-/// Pressing its name stores the example, so that is a button and no link. Its curves are in its file, and drawn once it is opened.
+/// The card of a study of the list, but that pressing its name stores the example: that is a button and no link.
 fn card(row: &StudyRow) -> Html {
     html!(
-        r#"<li class="study"><h3><button class="linkish" form="act" formaction="/examples/{}">{}</button></h3>{}<ul class="ceilings" aria-label="Goodput ceilings">{}</ul><p class="small muted">{}</p><p class="small muted"><code>{}</code></p><p class="facts-line small muted">{}</p></li>"#,
+        r#"<li class="study"><h3><button class="linkish" form="act" formaction="/examples/{}">{}</button></h3><div class="row">{}</div>{}<ul class="ceilings" aria-label="Goodput ceilings">{}</ul><p class="small muted">{}</p><p class="small muted"><code>{}</code></p><p class="facts-line small muted">{}</p></li>"#,
         row.id.to_string(),
         row.name,
-        row.simulated
-            .then(|| html!(r#"<div class="row">{}</div>"#, badge(SIMULATED))),
+        marks(row),
+        picture(row),
         ceilings(row),
         told(row),
         row.slo.to_string(),
@@ -63,9 +62,18 @@ mod tests {
             text.contains(&format!("formaction=\"/examples/{id}\">a study</button>")),
             "{text}"
         );
-        assert!(
-            text.contains("simulated") && text.contains("8 points"),
-            "{text}"
-        );
+        for words in ["simulated", "8 points", "2 void points", "confounded"] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
+
+    #[test]
+    fn an_example_has_its_curves_before_it_is_opened() {
+        let one = StudyRow {
+            sketch: crate::drawn::start::sketch(&crate::fixture::study()),
+            ..row(StudyState::Finished)
+        };
+        let text = section(&[one], true).into_string();
+        assert_eq!(text.matches("<svg class=\"sketch\"").count(), 1, "{text}");
     }
 }

@@ -7,7 +7,7 @@ use crate::sheet::{self, Panel, Sheet, open_note, within};
 use crate::studio::CompareView;
 use crate::ui::chart::numbers;
 use crate::ui::html::{Html, html};
-use crate::url_state::{Across, METRICS, Percentile, metric_key};
+use crate::url_state::{Across, COUNTED, METRICS, Percentile, counted, is_scheduled, metric_key};
 use crate::words;
 use measure::summary::gpus;
 
@@ -71,14 +71,17 @@ fn menus(page: &ComparePage) -> Html {
         return compared.map(|it| knob_menu(page, it)).collect();
     }
     let (state, now) = (&page.state, &page.state.chart);
+    let to = |metric| state.with(|it| (it.chart.metric, it.chart.up) = (metric, None));
     let metrics = METRICS.map(|metric| {
-        let link = state.with(|it| (it.chart.metric, it.chart.up) = (metric, None));
-        (
-            words::metric_name(metric).to_owned(),
-            link,
-            now.metric == metric,
-        )
+        let name = words::metric_name(metric).to_owned();
+        let link = to(counted(metric, is_scheduled(now.metric)));
+        (name, link, now.metric.as_sent() == metric)
     });
+    let froms = COUNTED.map(|(from_schedule, name)| {
+        let metric = counted(now.metric, from_schedule);
+        (name.to_owned(), to(metric), now.metric == metric)
+    });
+    let begins_at_the_send = now.metric.as_sent().as_scheduled().is_some();
     let percentiles = Percentile::ALL.map(|percentile| {
         let link = state.with(|it| it.chart.percentile = percentile);
         (
@@ -97,11 +100,12 @@ fn menus(page: &ComparePage) -> Html {
         (text.to_owned(), link, now.log == log)
     });
     html!(
-        "{}{}{}{}",
+        "{}{}{}{}{}",
         choices(&format!("Latency: {}", metric_key(now.metric)), metrics),
         choices("Percentile", percentiles),
         choices("Against", across),
-        choices("Scale", scales)
+        choices("Scale", scales),
+        begins_at_the_send.then(|| choices("Counted", froms))
     )
 }
 

@@ -182,7 +182,8 @@ fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
 
 /// A difference of shares in percentage points.
 fn points(difference: &Difference) -> String {
-    let point = |value: f64| words::signed(value * 100.0, 1);
+    let digits = usize::from(!words::is_wide(difference));
+    let point = |value: f64| words::signed(value * 100.0, digits);
     format!(
         "{} points ({} to {})",
         point(difference.relative),

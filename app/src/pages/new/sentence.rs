@@ -19,6 +19,8 @@ pub fn metric_name(metric: Metric) -> &'static str {
         Metric::Ttft => "TTFT",
         Metric::Ttfa => "TTFA",
         Metric::ScheduledTtft => "scheduled TTFT",
+        Metric::ScheduledTtfa => "scheduled TTFA",
+        Metric::ScheduledE2e => "scheduled E2E",
         Metric::Tpot => "TPOT",
         Metric::Itl => "ITL",
         Metric::Stall => "longest stall",

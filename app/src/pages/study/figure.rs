@@ -14,7 +14,10 @@ use crate::figure_svg::series_colour;
 use crate::studio::StudyView;
 use crate::ui::chart::{ChartView, Drag, Part};
 use crate::ui::html::term;
-use crate::url_state::{Across, METRICS, Percentile, ViewState, escape, metric_key, metric_of};
+use crate::url_state::{
+    Across, COUNTED, METRICS, Percentile, ViewState, counted, escape, is_scheduled, metric_key,
+    metric_of,
+};
 use crate::words;
 
 /// The configurations of a study as a chart takes them; hidden ones keep their colour's place.
@@ -82,7 +85,14 @@ pub fn small_chart(study: &StudyView, state: &ViewState, upward: Upward) -> Char
 
 /// The charts of the page.
 #[component]
-pub fn Charts(page: Page) -> impl IntoView {
+pub fn Charts(
+    /// The page.
+    page: Page,
+    /// The iso-goodput map as it is when the page is made.
+    map: String,
+    /// What the engine showed at the point that is chosen then.
+    engine: String,
+) -> impl IntoView {
     let home = memo(move || page.known.with(|study| study.spec.slo.clone()));
     // What the SLO under the pointer does not change.
     let view = memo(move || {
@@ -132,8 +142,20 @@ pub fn Charts(page: Page) -> impl IntoView {
                 <ChartView chart=main over=Some(moved) live=true drag=(!fixed).then(|| drag(page)) open zoom=Some(zooms(page)) />
             </section>
             <OverRates page attainment goodput />
-            <IsoMap page />
+            {page.is_owner().then(|| engine_at_a_point(engine))}
+            <IsoMap page map />
         </div>
+    }
+    .erased()
+}
+
+/// What the engine showed at the point that is marked: drawn by the server, and asked for again by the page's script.
+fn engine_at_a_point(drawn: String) -> AnyView {
+    view! {
+        <section class="card chart engine-seen" aria-labelledby="engine-heading">
+            <h2 id="engine-heading">"Engine at the marked point"</h2>
+            <div class="engine-body" inner_html=drawn></div>
+        </section>
     }
     .erased()
 }
@@ -212,8 +234,19 @@ fn Menus(page: Page) -> impl IntoView {
     let scales = [("lin", "linear"), ("log", "logarithmic")];
     let set_metric = move |key: String| {
         let metric = metric_of(&key).unwrap_or(Metric::Ttft);
-        state.update(|state| (state.metric, state.up) = (metric, None));
+        let to = |now: Metric| counted(metric, is_scheduled(now));
+        state.update(|state| (state.metric, state.up) = (to(state.metric), None));
     };
+    let froms = COUNTED.map(|(_, name)| (name, name));
+    let set_from = move |name: String| {
+        let from_schedule = COUNTED.iter().any(|it| it.0 && it.1 == name);
+        let to = |now: Metric| counted(now, from_schedule);
+        state.update(|state| (state.metric, state.up) = (to(state.metric), None));
+    };
+    let from =
+        derived(move || COUNTED[usize::from(state.with(|state| is_scheduled(state.metric)))].1);
+    let begins_later =
+        derived(move || state.with(|state| state.metric.as_sent().as_scheduled().is_none()));
     let set_percentile = move |key: String| {
         let chosen = Percentile::ALL
             .into_iter()
@@ -230,7 +263,7 @@ fn Menus(page: Page) -> impl IntoView {
     };
     view! {
         <div class="menus">
-            <Menu id="axis-y" label="Latency" options=metrics.to_vec() now=derived(move || state.with(|state| metric_key(state.metric))) set=Callback::new(set_metric) />
+            <Menu id="axis-y" label="Latency" options=metrics.to_vec() now=derived(move || state.with(|state| metric_key(state.metric.as_sent()))) set=Callback::new(set_metric) />
             <Menu id="axis-p" label="Percentile" options=percentiles.to_vec() now=derived(move || state.with(|state| state.percentile.name())) set=Callback::new(set_percentile) />
             <Menu id="axis-x" label="Against" options=across.to_vec() now=derived(move || state.with(|state| state.across.name())) set=Callback::new(set_across) />
             <Menu
@@ -240,6 +273,9 @@ fn Menus(page: Page) -> impl IntoView {
                 now=derived(move || if state.with(|state| state.log) { "log" } else { "lin" })
                 set=Callback::new(move |key: String| state.update(|state| state.log = key == "log"))
             />
+            <span class="menu-slot" hidden=move || begins_later.get()>
+                <Menu id="axis-from" label="Counted" options=froms.to_vec() now=from set=Callback::new(set_from) />
+            </span>
             <button type="button" class="button compact" hidden=move || state.with(|state| state.zoom.is_none() && state.up.is_none()) on:click=move |_| state.update(|state| (state.zoom, state.up) = (None, None))>
                 "Show all of the axes"
             </button>

@@ -1,6 +1,6 @@
 {
-  // The iso-goodput map: fetched once it is near, again when the SLO rests elsewhere, another point is chosen, or there is one more. The
-  // present SLO is marked; pointing, or dragging, tries another one.
+  // The iso-goodput map: in the page as it came or fetched once it is near, again when the SLO rests elsewhere, another point is chosen, or there is one
+  // more. The present SLO is marked; pointing, or dragging, tries another one.
   const section = document.querySelector("section.iso");
   const body = section?.querySelector(".iso-body");
   let asked = null, held = false, due = 0;
@@ -18,11 +18,14 @@
       it.classList.toggle("no-" + axis, !(0 <= at && at <= 1));
     }
   };
-  const ask = async () => {
+  const address = () => {
     const query = new URLSearchParams(location.search), choice = section.querySelector("select");
     query.set("slo", section.dataset.slo);
     if (choice?.dataset.chosen) query.set("map", choice.value);
-    const path = `${location.pathname}/map?${query}`;
+    return `${location.pathname}/map?${query}`;
+  };
+  const ask = async () => {
+    const path = address();
     const now = `${path} ${section.dataset.points}`;
     if (now == asked || held) return;
     asked = now;
@@ -64,6 +67,7 @@
     if (more) put("slo-text", more + section.dataset.slo);
   };
   if (section) {
+    if (plane()) { asked = `${address()} ${section.dataset.points}`; place(); }
     new MutationObserver(() => { place(); if (asked != null) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
     new IntersectionObserver((seen, watch) => {
       if (seen.some(it => it.isIntersecting)) { watch.disconnect(); ask(); }

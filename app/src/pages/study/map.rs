@@ -1,4 +1,4 @@
-//! The place of the iso-goodput map. The server draws the map; the page's script asks for it, and marks the SLO that is tried.
+//! The place of the iso-goodput map. The server draws the map into the page; the page's script asks for another, and marks the SLO that is tried.
 
 use crate::ui::erased::Erase;
 use leptos::prelude::*;
@@ -18,7 +18,12 @@ fn count(study: &StudyView) -> usize {
 
 /// The section. What is chosen in it goes into the address.
 #[component]
-pub fn IsoMap(page: Page) -> impl IntoView {
+pub fn IsoMap(
+    /// The page.
+    page: Page,
+    /// The map as it is when the page is made; empty where it is asked for later.
+    map: String,
+) -> impl IntoView {
     let choose = move |event| {
         let place = event_target_value(&event).parse().ok();
         page.state.update(|state| state.map = place);
@@ -29,7 +34,7 @@ pub fn IsoMap(page: Page) -> impl IntoView {
     view! {
         <section class="card chart iso" aria-labelledby="iso-heading" hidden=fixed data-slo=move || page.slo.get().to_string() data-points=move || measured.get().to_string() on:change=choose>
             <h2 id="iso-heading">"Iso-goodput map"</h2>
-            <div class="iso-body"></div>
+            <div class="iso-body" inner_html=map></div>
         </section>
     }
     .erased()

@@ -31,7 +31,11 @@
 
   let focus = null;
   const cross = plot => plot.querySelector(".cross") ?? plot.appendChild(Object.assign(document.createElement("div"), { className: "cross", innerHTML: "<i></i>" }));
-  const mark = id => plots.forEach(plot => {
+  const mark = id => {
+    document.dispatchEvent(new CustomEvent("marked", { detail: id }));
+    plots.forEach(plot => show(plot, id));
+  };
+  const show = (plot, id) => {
     const found = id && points(plot).find(it => it.id == id && inside(it.x));
     const over = cross(plot);
     over.hidden = !found;
@@ -41,7 +45,7 @@
     over.style.setProperty("--of", `var(--series-${found.line % 8 + 1})`);
     over.classList.toggle("off", !inside(found.y));
     over.classList.toggle("held", id == focus);
-  });
+  };
   const say = (text, aloud) => {
     said.setAttribute("aria-live", aloud ? "polite" : "off");
     said.textContent = text;

@@ -110,6 +110,10 @@ fn definition(metric: Metric) -> &'static str {
         Metric::ScheduledTtft => {
             "First token-bearing event − due: the client's own lateness is part of it."
         }
+        Metric::ScheduledTtfa => {
+            "First token-bearing event that is not thinking − due: the client's own lateness is part of it."
+        }
+        Metric::ScheduledE2e => "The end as of E2E − due: the client's own lateness is part of it.",
         Metric::Tpot => {
             "Time per output token: (E2E − TTFT) / (tokens − 1). No value below two tokens, or where all came in one burst."
         }

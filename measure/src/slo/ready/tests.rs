@@ -45,9 +45,9 @@ prop_compose! {
 
 prop_compose! {
     fn slos()(
-        metrics in prop::sample::subsequence(Metric::ALL.to_vec(), 0..=7),
-        percentiles in prop::collection::vec(prop::option::of(prop::sample::select(vec![50.0, 70.0, 95.0, 99.0])), 7),
-        thresholds in prop::collection::vec(0u64..40, 7),
+        metrics in prop::sample::subsequence(Metric::ALL.to_vec(), 0..=9),
+        percentiles in prop::collection::vec(prop::option::of(prop::sample::select(vec![50.0, 70.0, 95.0, 99.0])), 9),
+        thresholds in prop::collection::vec(0u64..40, 9),
         error_rate in prop::option::of(0.0f64..=1.0),
         attainment in 0.0001f64..=1.0,
     ) -> Slo {
@@ -122,7 +122,7 @@ proptest! {
             };
             let has = || sorted.iter().filter_map(|it| Some((it, counted(it, bound.metric)?)));
             let mut sample = Sample::new(has().map(|(_, value)| value).collect());
-            if matches!(bound.metric, Metric::Tpot | Metric::Stall | Metric::E2e) {
+            if matches!(bound.metric, Metric::Tpot | Metric::Stall | Metric::E2e | Metric::ScheduledE2e) {
                 let waits = has().map(|(score, _)| counted(score, Metric::Ttft).unwrap_or(0.0));
                 sample = sample.beside(Sample::new(waits.collect()));
             }

@@ -118,13 +118,18 @@ fn thinking_counts_for_ttft_and_not_for_ttfa() {
 }
 
 #[test]
-fn waiting_in_the_client_counts_for_scheduled_ttft() {
+fn waiting_in_the_client_counts_for_what_is_counted_from_the_schedule() {
     let record = RequestRecord {
         scheduled: ms(0.0),
         ..answered(0, 100.0, 50.0, &[])
     };
     is("ttft<60ms", &record, Good::Yes);
     is("scheduled_ttft<60ms", &record, Good::No);
+    is("ttfa<60ms", &record, Good::Yes);
+    is("scheduled_ttfa<60ms", &record, Good::No);
+    is("e2e<60ms", &record, Good::Yes);
+    is("scheduled_e2e<149ms", &record, Good::No);
+    is("scheduled_e2e<150ms", &record, Good::Yes);
 }
 
 #[test]

@@ -23,10 +23,12 @@ pub(super) struct Report {
     looked: bool,
 }
 
-const METRICS: [(&str, Metric); 7] = [
+const METRICS: [(&str, Metric); 9] = [
     ("ttft", Metric::Ttft),
     ("ttfa", Metric::Ttfa),
     ("scheduled_ttft", Metric::ScheduledTtft),
+    ("scheduled_ttfa", Metric::ScheduledTtfa),
+    ("scheduled_e2e", Metric::ScheduledE2e),
     ("tpot", Metric::Tpot),
     ("itl", Metric::Itl),
     ("stall", Metric::Stall),
