@@ -310,6 +310,9 @@ pub struct StudyView {
     pub configurations: Vec<ConfigurationView>,
     /// Its points, in the order they run.
     pub points: Vec<PointView>,
+    /// Once it has ended: by the index of a configuration that has no verdict on its ceiling, what else is surest against the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<(u32, String)>,
     /// Estimated milliseconds until it is done, of a sweep that finds the ceiling at most; `None` when it is not running or queued.
     pub remaining_ms: Option<u64>,
     /// Whether a person holds it.

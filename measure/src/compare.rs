@@ -21,7 +21,7 @@ mod together; // all verdicts at once
 mod whole; // everything of a comparison
 
 pub use ceilings::{compare_ceilings, compare_ceilings_apart};
-pub use drift::Drift;
+pub use drift::{Drift, Watched};
 pub use noise::Noise;
 pub use whole::compare_all;
 
@@ -41,6 +41,12 @@ pub enum Verdict {
     NoDifference {
         /// The smallest relative difference that could have been seen: of this size four in five are found. For ceilings,
         /// beyond this none could hide.
+        smallest_seen: f64,
+    },
+    /// The interval includes no difference, and so much else that even a doubling (of a latency or a ceiling), or a change of half of all
+    /// requests (of attainment), would most likely not have been seen.
+    CannotTell {
+        /// As in `NoDifference`.
         smallest_seen: f64,
     },
     /// The data do not suffice; why, for people.
@@ -195,6 +201,21 @@ enum Learned {
     Alone,
 }
 
+impl Verdict {
+    /// Of an interval that includes no difference: none that can be seen, or, where nothing up to `blind` would have been, cannot tell.
+    fn none(smallest_seen: f64, blind: f64) -> Self {
+        if blind < smallest_seen {
+            Self::CannotTell { smallest_seen }
+        } else {
+            Self::NoDifference { smallest_seen }
+        }
+    }
+}
+
+/// A doubling: who could not have seen one has not looked.
+const BLIND: f64 = 1.0;
+/// The same of shares: half of all requests.
+const BLIND_SHARE: f64 = 0.5;
 /// Differences below this are noise until shown otherwise.
 const NOISE: f64 = 0.05;
 /// Above this, a configuration mistake is likelier than a discovery.

@@ -10,6 +10,7 @@ mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
 pub(crate) mod diagnosis; // why a point is slow
+mod differences; // what is surest where ceilings have no verdict
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -63,6 +64,7 @@ pub struct LocalStudio {
     data_dir: PathBuf,
     registry: Arc<Registry>,
     kept: requests::Kept,
+    differences: differences::Differences,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
@@ -129,6 +131,7 @@ impl Studio for LocalStudio {
         } else if view.state == StudyState::Queued {
             view.problem = self.supervisor.stuck().or(view.problem);
         }
+        view.differences = self.differences(&view).await;
         Ok(view)
     }
 

@@ -82,6 +82,7 @@ impl LocalStudio {
             data_dir,
             registry,
             kept: Default::default(),
+            differences: Default::default(),
             offers: Default::default(),
             may_start_engines,
             _lock: lock,

@@ -85,9 +85,11 @@ impl LocalStudio {
             .ok_or_else(|| missing("link"))?;
         let origin = model.study.imported.as_ref();
         let origin = origin.map_or_else(String::new, shared_origin_words);
+        let mut view = model.view();
+        view.differences = self.differences(&view).await;
         let mut view = match scope {
-            ShareScope::All => without_keys(model.view()),
-            ShareScope::Aggregates | ShareScope::Requests => stripped(model.view()),
+            ShareScope::All => without_keys(view),
+            ShareScope::Aggregates | ShareScope::Requests => stripped(view),
         };
         view.imported = origin;
         view.aggregates_only = scope == ShareScope::Aggregates;
