@@ -905,13 +905,13 @@ pub trait Studio: Send + Sync {
         actor: &Actor,
         point: Uuid,
     ) -> Result<Option<DiagnosisView>, StudioError>;
-    /// A study against earlier runs of the same; `allowed` is the share by which it may be worse.
+    /// A study against earlier runs of the same.
     #[cfg(feature = "ssr")]
     async fn history(
         &self,
         actor: &Actor,
         study: Uuid,
-        allowed: Option<f64>,
+        bar: measure::history::Bar,
     ) -> Result<HistoryView, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     fn will_try(&self, actor: &Actor, point: Uuid);

@@ -41,6 +41,7 @@ use app::studio::{
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
+use measure::history::Bar;
 use measure::rules::Table;
 use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
@@ -155,13 +156,8 @@ impl Studio for LocalStudio {
         self.offers.add(point);
     }
 
-    async fn history(
-        &self,
-        _: &Actor,
-        study: Uuid,
-        allowed: Option<f64>,
-    ) -> Result<HistoryView, StudioError> {
-        history::history(&self.store, study, allowed).await
+    async fn history(&self, _: &Actor, study: Uuid, bar: Bar) -> Result<HistoryView, StudioError> {
+        history::history(&self.store, study, bar).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
