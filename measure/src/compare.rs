@@ -7,6 +7,7 @@ use crate::score::Score;
 use crate::slo::Metric;
 use crate::units::Level;
 
+mod alone; // one difference by itself
 mod along; // levels of a curve taken together
 mod attainment; // shares of good requests
 mod ceilings; // brackets of rates
@@ -20,6 +21,7 @@ pub(crate) mod student; // few degrees of freedom
 mod together; // all verdicts at once
 mod whole; // everything of a comparison
 
+pub use alone::paired_difference;
 pub use ceilings::{compare_ceilings, compare_ceilings_apart};
 pub use drift::{Drift, Watched};
 pub use noise::Noise;

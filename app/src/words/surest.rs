@@ -268,7 +268,7 @@ mod tests {
         let said = surest(&found, "req/s").expect("said");
         assert!(
             said.contains("TTFT p50 −50")
-                && said.ends_with("TTFT p95 +40\u{202f}% (+10.0 to +70), worse"),
+                && said.ends_with("TTFT p95 +40\u{202f}% (+10 to +70), worse"),
             "{said}"
         );
     }

@@ -4,7 +4,7 @@ use crate::sampling::{Draws, derive};
 use crate::slo::Metric;
 use crate::testing::bars::{Bar, Row, check, full_count, share};
 
-use super::{Bar, Entry, Figure, Outcome, Regression, changes, judge, judge_among};
+use super::{Entry, Figure, Outcome, Regression, changes, judge, judge_among};
 
 /// Standard deviation of one run.
 const NOISE: f64 = 0.02;
@@ -80,7 +80,14 @@ fn together(count: u32) -> Vec<Row> {
             let levels = [(earlier + 1, 0.0)];
             let runs = Series::of(&levels).runs(derive(seed, &[figure]));
             let (new, before) = (runs[earlier], &runs[..earlier]);
-            judge_among(before, new, LATENCY, Bar::default(), figures as usize).outcome
+            judge_among(
+                before,
+                new,
+                LATENCY,
+                super::Bar::default(),
+                figures as usize,
+            )
+            .outcome
                 == Outcome::Fail
         })
     };
