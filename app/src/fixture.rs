@@ -63,6 +63,7 @@ pub fn study() -> StudyView {
         imported: String::new(),
         starts: String::new(),
         compared: String::new(),
+        differences: Vec::new(),
         aggregates_only: false,
     }
 }

@@ -22,7 +22,7 @@ pub fn panel(point: Uuid, tables: &[Table]) -> String {
 }
 
 fn of_tool(told: &Table) -> Html {
-    let differing = told.rows.iter().filter(|row| !row.same).count();
+    let differing = told.rows.iter().filter(|row| !row.reads_the_same()).count();
     let rows: Html = told.rows.iter().map(row).collect();
     let heads = heads(["metric", "#ours", "#theirs", "why they differ"]);
     html!(
@@ -40,7 +40,11 @@ fn row(row: &Row) -> Html {
         .into_iter()
         .chain((!row.unit.is_empty()).then(|| row.unit.clone()))
         .collect();
-    let why = if row.same { "the same" } else { &row.why };
+    let why = if row.reads_the_same() {
+        "the same"
+    } else {
+        &row.why
+    };
     html!(
         r#"<tr><th scope="row">{} <span class="muted">{}</span></th><td class="num">{}</td><td class="num">{}</td><td>{}</td></tr>"#,
         row.metric,
@@ -93,6 +97,18 @@ mod tests {
         let html = panel(Uuid::nil(), &[]);
         assert!(
             html.contains("too many tokens") && html.contains("/rules\""),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn what_reads_the_same_differs_in_no_row() {
+        let mut told = table(false);
+        told.rows[0].ours = Figures::One(Some(181.2));
+        told.rows[0].theirs = Figures::One(Some(181.3));
+        let html = panel(Uuid::nil(), &[told]);
+        assert!(
+            html.contains("differs in 0 of 1") && html.contains("<td>the same</td>"),
             "{html}"
         );
     }

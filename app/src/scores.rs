@@ -30,6 +30,8 @@ pub fn finished(view: &StudyView) -> impl Iterator<Item = &PointView> {
 pub fn rejudge(view: &StudyView, scores: &Scores, slo: &Slo) -> StudyView {
     let mut judged = view.clone();
     judged.spec.slo = slo.clone();
+    // What share of requests was good is among them.
+    judged.differences.clear();
     let judge = Judge::new(slo);
     for point in &mut judged.points {
         point.judgement = match (&point.summary, scores.get(&point.id)) {

@@ -312,6 +312,9 @@ pub struct StudyView {
     pub configurations: Vec<ConfigurationView>,
     /// Its points, in the order they run.
     pub points: Vec<PointView>,
+    /// Once it has ended: by the index of a configuration that has no verdict on its ceiling, what else is surest against the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<(u32, String)>,
     /// Estimated milliseconds until it is done, of a sweep that finds the ceiling at most; `None` when it is not running or queued.
     pub remaining_ms: Option<u64>,
     /// Whether a person holds it.
@@ -931,13 +934,13 @@ pub trait Studio: Send + Sync {
         study: &StudyView,
         view: &ViewState,
     ) -> Result<Beside, StudioError>;
-    /// A study against earlier runs of the same; `allowed` is the share by which it may be worse.
+    /// A study against earlier runs of the same.
     #[cfg(feature = "ssr")]
     async fn history(
         &self,
         actor: &Actor,
         study: Uuid,
-        allowed: Option<f64>,
+        bar: measure::history::Bar,
     ) -> Result<HistoryView, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     fn will_try(&self, actor: &Actor, point: Uuid);

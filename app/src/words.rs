@@ -8,6 +8,8 @@ pub mod failures; // failed requests
 mod foretold; // what a sweep would take
 mod second; // the verdict that comes second
 mod stretches; // why an interval is wide
+#[cfg(feature = "ssr")]
+mod surest; // where there is no verdict on ceilings
 pub mod terms; // words that the glossary explains
 mod unresolved; // why there is no ceiling
 
@@ -15,6 +17,8 @@ mod unresolved; // why there is no ceiling
 pub use foretold::foretold;
 pub use second::by_percentile;
 pub use stretches::stretches;
+#[cfg(feature = "ssr")]
+pub use surest::{needs_surest, surest};
 
 use doubt::{NO_RATE, doubt, offered, void_of};
 use unresolved::unresolved_reason;
@@ -195,9 +199,51 @@ pub fn verdict(verdict: &Verdict) -> String {
                 percent(smallest_seen.abs())
             )
         }
+        Verdict::CannotTell { smallest_seen } => {
+            format!(
+                "cannot tell (one would have been seen only from {} on)",
+                larger(*smallest_seen)
+            )
+        }
         Verdict::NotYetJudged { why } => {
             format!("not yet judged: {}", small(why.trim_end_matches('.')))
         }
+    }
+}
+
+/// The same of a difference of shares, which is one of percentage points.
+pub fn verdict_in_points(of: &Verdict) -> String {
+    let points = |seen: f64| format!("{} points", number_of_points(seen));
+    match of {
+        Verdict::NoDifference { smallest_seen } => format!(
+            "no difference we can see (smallest we could have seen: {})",
+            points(*smallest_seen)
+        ),
+        Verdict::CannotTell { smallest_seen } => format!(
+            "cannot tell (one would have been seen only from {} on)",
+            points(*smallest_seen)
+        ),
+        other => verdict(other),
+    }
+}
+
+/// A difference of shares with its interval: `+1.0 points (−1.0 to +3.0)`.
+pub fn difference_in_points(of: &Difference) -> String {
+    let [by, lo, hi] = [of.relative, of.lo, of.hi].map(|it| signed(it * 100.0, 1));
+    format!("{by} points ({lo} to {hi})")
+}
+
+fn number_of_points(share: f64) -> String {
+    let text = format!("{:.1}", share.abs() * 100.0);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// A change for the larger: `8 %`, or from a doubling on `3.20 times as much`.
+pub fn larger(by: f64) -> String {
+    if by < 1.0 {
+        percent(by)
+    } else {
+        format!("{} times as much", number(1.0 + by))
     }
 }
 
@@ -241,13 +287,23 @@ pub fn answer(view: &StudyView) -> Vec<String> {
         return vec![nothing];
     }
     let is_measured = view.points.iter().any(|it| it.summary.is_some());
+    // Without a verdict on ceilings these are the answer.
+    let differences = view.differences.iter();
+    let mut sentences: Vec<String> = differences
+        .filter_map(|(index, said)| {
+            let other = view.configurations.get(*index as usize)?;
+            Some(format!(
+                "{} against {}: {said}.",
+                other.spec.name, baseline.spec.name
+            ))
+        })
+        .collect();
     if has_no_rate(view) && is_measured {
-        return [Some(NO_RATE.to_owned()), doubt(view)]
-            .into_iter()
-            .flatten()
-            .collect();
+        sentences.push(NO_RATE.to_owned());
+        sentences.extend(doubt(view));
+        return sentences;
     }
-    let mut sentences = vec![headline(view, baseline, unit)];
+    sentences.push(headline(view, baseline, unit));
     let others = others.iter().zip(1..);
     sentences.extend(others.map(|(other, index)| moved(view, (baseline, other, index), unit)));
     sentences.extend(doubt(view));
@@ -446,6 +502,31 @@ mod tests {
         check(
             |study| study.spec.levels = vec!["c=1".parse().expect("a level")],
             &[NO_RATE],
+        );
+    }
+
+    #[test]
+    fn without_a_verdict_on_ceilings_the_surest_difference_is_the_headline() {
+        let mut study = fixture::study();
+        let open = Some(Ceiling::AtLeast { lo: 15.6 });
+        study.configurations[0].spec.name = "seqs 8".into();
+        study.configurations[1].spec.name = "seqs 64".into();
+        study
+            .configurations
+            .iter_mut()
+            .for_each(|it| it.ceiling = open);
+        study.differences = vec![(
+            1,
+            "at 15.6 req/s TTFT p95 −98\u{202f}% (−99 to −97), better".into(),
+        )];
+        let sentences = answer(&study);
+        assert_eq!(
+            sentences[0],
+            "seqs 64 against seqs 8: at 15.6 req/s TTFT p95 −98\u{202f}% (−99 to −97), better."
+        );
+        assert!(
+            sentences[1].starts_with("seqs 8: at least 95"),
+            "{sentences:?}"
         );
     }
 

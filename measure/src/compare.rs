@@ -7,6 +7,7 @@ use crate::score::Score;
 use crate::slo::Metric;
 use crate::units::Level;
 
+mod alone; // one difference by itself
 mod along; // levels of a curve taken together
 mod attainment; // shares of good requests
 mod ceilings; // brackets of rates
@@ -20,8 +21,9 @@ pub(crate) mod student; // few degrees of freedom
 mod together; // all verdicts at once
 mod whole; // everything of a comparison
 
+pub use alone::paired_difference;
 pub use ceilings::{compare_ceilings, compare_ceilings_apart};
-pub use drift::Drift;
+pub use drift::{Drift, Watched};
 pub use noise::Noise;
 pub use whole::compare_all;
 
@@ -41,6 +43,12 @@ pub enum Verdict {
     NoDifference {
         /// The smallest relative difference that could have been seen: of this size four in five are found. For ceilings,
         /// beyond this none could hide.
+        smallest_seen: f64,
+    },
+    /// The interval includes no difference, and so much else that even a doubling (of a latency or a ceiling), or a change of half of all
+    /// requests (of attainment), would most likely not have been seen.
+    CannotTell {
+        /// As in `NoDifference`.
         smallest_seen: f64,
     },
     /// The data do not suffice; why, for people.
@@ -195,6 +203,21 @@ enum Learned {
     Alone,
 }
 
+impl Verdict {
+    /// Of an interval that includes no difference: none that can be seen, or, where nothing up to `blind` would have been, cannot tell.
+    fn none(smallest_seen: f64, blind: f64) -> Self {
+        if blind < smallest_seen {
+            Self::CannotTell { smallest_seen }
+        } else {
+            Self::NoDifference { smallest_seen }
+        }
+    }
+}
+
+/// A doubling: who could not have seen one has not looked.
+const BLIND: f64 = 1.0;
+/// The same of shares: half of all requests.
+const BLIND_SHARE: f64 = 0.5;
 /// Differences below this are noise until shown otherwise.
 const NOISE: f64 = 0.05;
 /// Above this, a configuration mistake is likelier than a discovery.

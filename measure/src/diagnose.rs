@@ -9,6 +9,7 @@ mod client; // what the records tell
 mod condition; // one threshold
 mod engine; // what the engine's page tells
 mod gaps; // what a stream more costs
+mod paired; // the same, pair by pair
 mod plateau; // how many streamed at once
 mod prediction; // what must happen when the knob is turned
 mod rules; // cause by cause
@@ -17,6 +18,7 @@ mod sorted; // values in order of size
 mod streams; // requests beside one another
 mod turn; // knobs, by what they mean
 
+pub use paired::check_paired;
 pub use prediction::{
     Came, Change, Figure, Measured, Outcome, Prediction, Tally, check_prediction,
 };

@@ -83,6 +83,35 @@ pub struct Entry {
     pub error: f64,
 }
 
+/// What a new run is held to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// The share by which it may be worse; without it, no worse than runs of the same are.
+    pub allowed: Option<f64>,
+    /// Without `allowed`: the largest change for the worse, as a share, that may stay unseen in a run that passes.
+    pub blind: f64,
+}
+
+impl Bar {
+    /// The blind spot that nobody stated: the field's "over 30 % it smells of a mistake", which no passing run may hide.
+    pub const BLIND: f64 = 0.3;
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        None.into()
+    }
+}
+
+impl From<Option<f64>> for Bar {
+    fn from(allowed: Option<f64>) -> Self {
+        Self {
+            allowed,
+            blind: Self::BLIND,
+        }
+    }
+}
+
 /// What a new run is against its history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
@@ -147,10 +176,11 @@ pub fn noise(entries: &[Entry]) -> Option<Noise> {
 }
 
 /// Judges a new run by the runs before it. Without `allowed` it fails where it lies outside what runs of the same differ by
-/// (1 in 100 does by chance, half of them on the worse side). With `allowed`, the share by which it may be worse, it passes only
+/// (1 in 100 does by chance, half of them on the worse side), and passes only where a change beyond the blind spot would have been seen
+/// or surely is not there. With `allowed`, the share by which it may be worse, it passes only
 /// where it surely is no worse than that, and fails where it surely is worse and by more than that.
-pub fn judge(before: &[Entry], new: Entry, figure: Figure, allowed: Option<f64>) -> Regression {
-    judge_among(before, new, figure, allowed, 1)
+pub fn judge(before: &[Entry], new: Entry, figure: Figure, bar: impl Into<Bar>) -> Regression {
+    judge_among(before, new, figure, bar.into(), 1)
 }
 
 /// The same for one of so many figures that are judged `together`: each asks for one in a hundred over their number (Bonferroni).
@@ -159,14 +189,19 @@ pub fn judge_among(
     before: &[Entry],
     new: Entry,
     figure: Figure,
-    allowed: Option<f64>,
+    bar: Bar,
     together: usize,
 ) -> Regression {
     let current = current(before);
     let runs = current.len() as u32;
+    let changed = before
+        .iter()
+        .any(|it| current.first().is_some_and(|first| it.at_ms < first.at_ms));
     let Some(band) = band(&current).filter(|_| 0.0 < new.value) else {
         return Regression {
-            outcome: Outcome::Indeterminate { why: too_few(runs) },
+            outcome: Outcome::Indeterminate {
+                why: too_few(runs, changed),
+            },
             change: None,
             runs,
             improved: false,
@@ -178,23 +213,56 @@ pub fn judge_among(
         Figure::Latency(..) => (change.relative, change.lo, change.hi),
         Figure::Ceiling => (-change.relative, -change.hi, -change.lo),
     };
+    let outcome = match outcome((worse, least, most), change, bar.allowed) {
+        Outcome::Pass if bar.allowed.is_none() && bar.blind < most.min(unseen(change, figure)) => {
+            Outcome::Indeterminate {
+                why: blind(unseen(change, figure), bar.blind),
+            }
+        }
+        other => other,
+    };
     Regression {
-        outcome: outcome((worse, least, most), change, allowed),
+        outcome,
         change: Some(change),
         runs,
         improved: most < 0.0,
     }
 }
 
-fn too_few(runs: u32) -> String {
+/// The largest change for the worse that may have stayed unseen, as a share of the baseline.
+pub fn unseen(change: Change, figure: Figure) -> f64 {
+    match figure {
+        Figure::Latency(..) => change.smallest_seen,
+        Figure::Ceiling => change.smallest_seen / (1.0 + change.smallest_seen),
+    }
+}
+
+fn blind(unseen: f64, most: f64) -> String {
+    format!(
+        "a change of up to {:.0} % for the worse could have stayed unseen, beyond a blind spot of {:.0} %; more runs of the same, or longer \
+         points, make it smaller",
+        unseen * 100.0,
+        most * 100.0
+    )
+}
+
+fn too_few(runs: u32, changed: bool) -> String {
     match (FEWEST as u32).checked_sub(runs) {
         None | Some(0) => "the new run has no value".to_owned(),
         Some(more) if runs == 0 => format!(
             "there is no earlier run of the same yet: from {more} on it can be told what two runs differ by"
         ),
-        Some(more) => format!(
-            "{runs} runs of the same since the last change; {more} more would tell what two runs differ by"
-        ),
+        Some(more) => {
+            let plural = if runs == 1 { "" } else { "s" };
+            let which = if changed {
+                format!("{runs} run{plural} of the same since the last change")
+            } else {
+                format!("{runs} earlier run{plural} of the same")
+            };
+            format!(
+                "{which}, void ones not counted; {more} more would tell what two runs differ by"
+            )
+        }
     }
 }
 

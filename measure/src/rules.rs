@@ -15,6 +15,7 @@ mod differences; // what they say beside what we say, and why
 mod good; // which requests keep a promise
 mod over_time; // what a rate divides by
 mod percentile; // of values that may weigh differently
+mod reasons; // why they differ
 mod seen; // one request as a tool sees it
 
 pub use differences::{Figures, Row, Table, differences};

@@ -127,6 +127,9 @@ impl TryFrom<VerdictText> for Verdict {
             "no_difference" => Self::NoDifference {
                 smallest_seen: need(text.smallest_seen, "smallest_seen")?,
             },
+            "cannot_tell" => Self::CannotTell {
+                smallest_seen: need(text.smallest_seen, "smallest_seen")?,
+            },
             "not_yet_judged" => Self::NotYetJudged {
                 why: need(text.why, "why")?,
             },

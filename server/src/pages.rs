@@ -38,7 +38,7 @@ use crate::error::ApiError;
 use crate::guard::headers::page_policy;
 use crate::guard::{Caller, refuse};
 use crate::routes::Edge;
-use crate::studio::history::read_allowed;
+use crate::studio::history::read_bar;
 use crate::studio::missing;
 
 /// Pages and server functions; whatever is no address of ours gets the page that says so.
@@ -72,8 +72,8 @@ pub async fn history(
 ) -> Response {
     let view = async {
         let study = study.parse().map_err(|_| missing("study"))?;
-        let allowed = read_allowed(&asked.allow)?;
-        edge.studio.history(&actor, study, allowed).await
+        let bar = read_bar(&asked.allow, &asked.blind)?;
+        edge.studio.history(&actor, study, bar).await
     };
     match view.await {
         Ok(view) => drawn(|nonce| {
@@ -93,6 +93,7 @@ pub async fn history(
 #[serde(default)]
 pub struct Allow {
     allow: String,
+    blind: String,
 }
 
 /// A page that is drawn whole, with the policy of its one script.

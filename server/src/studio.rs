@@ -12,6 +12,7 @@ mod data; // what a measured point left, for programs
 pub(crate) mod dataset; // which file it was
 mod declare; // what a person knows of an engine
 pub(crate) mod diagnosis; // why a point is slow
+mod differences; // what is surest where ceilings have no verdict
 pub(crate) mod engines; // who is behind a URL
 mod errors; // what went wrong, for the one who asked
 pub(crate) mod folder; // files that workloads name
@@ -43,6 +44,7 @@ use app::studio::{
 use app::url_state::ViewState;
 use async_trait::async_trait;
 use measure::evidence::Evidence;
+use measure::history::Bar;
 use measure::rules::Table;
 use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
@@ -67,6 +69,7 @@ pub struct LocalStudio {
     registry: Arc<Registry>,
     kept: requests::Kept,
     found_again: before::FoundAgain,
+    differences: differences::Differences,
     /// Points whose predictions somebody was about to try.
     offers: diagnosis::Offers,
     /// Whoever may use this studio may have it start engines, too.
@@ -133,6 +136,7 @@ impl Studio for LocalStudio {
         } else if view.state == StudyState::Queued {
             view.problem = self.supervisor.stuck().or(view.problem);
         }
+        view.differences = self.differences(&view).await;
         Ok(view)
     }
 
@@ -165,13 +169,8 @@ impl Studio for LocalStudio {
         self.offers.add(point);
     }
 
-    async fn history(
-        &self,
-        _: &Actor,
-        study: Uuid,
-        allowed: Option<f64>,
-    ) -> Result<HistoryView, StudioError> {
-        history::history(&self.store, study, allowed).await
+    async fn history(&self, _: &Actor, study: Uuid, bar: Bar) -> Result<HistoryView, StudioError> {
+        history::history(&self.store, study, bar).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -37,7 +37,7 @@ async fn one(store: &Store, day: i64, ttft_ms: i64) -> anyhow::Result<Uuid> {
 }
 
 async fn history(studio: &LocalStudio, study: Uuid) -> anyhow::Result<HistoryView> {
-    Ok(studio.history(&ME, study, None).await?)
+    Ok(studio.history(&ME, study, Default::default()).await?)
 }
 
 /// TTFT p50 at the first level.
@@ -75,7 +75,7 @@ async fn a_slower_run_fails_and_one_of_the_same_passes() {
         let baseline = found.baseline.expect("a baseline");
         assert!(baseline.lo < baseline.value && baseline.value < baseline.hi);
         assert!(baseline.hi < found.value.expect("a value"), "{found:?}");
-        let allowed = studio.history(&ME, id, Some(0.5)).await?;
+        let allowed = studio.history(&ME, id, Some(0.5).into()).await?;
         assert_eq!(allowed.outcome, Outcome::Pass, "it was allowed");
         Ok(())
     })

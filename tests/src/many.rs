@@ -72,7 +72,9 @@ pub async fn store_many(place: &Place, count: u32) -> anyhow::Result<Uuid> {
         .studies(&Actor::Owner, StudyFilter::default())
         .await?;
     // Its runs are worked out with its history, and copied as well.
-    studio.history(&Actor::Owner, first, None).await?;
+    studio
+        .history(&Actor::Owner, first, Default::default())
+        .await?;
     studio.shutdown().await;
     let statements = statements(database, first, count.saturating_sub(1));
     match database {

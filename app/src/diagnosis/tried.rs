@@ -152,9 +152,15 @@ fn became(outcome: &Outcome, prediction: &Prediction) -> String {
     } else {
         " The intervals reach over that."
     };
+    let paired = outcome.paired.map_or_else(String::new, |it| {
+        format!(
+            " Pair by pair it changed by {}, which is what judges.",
+            words::difference(&it)
+        )
+    });
     let text = |time: &Nanos| time.to_string();
     format!(
-        "{figure} was {} and is {}; it had to be {asked} {}.{nearly}",
+        "{figure} was {} and is {}; it had to be {asked} {}.{nearly}{paired}",
         text(before),
         text(after),
         text(bound)

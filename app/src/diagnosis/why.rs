@@ -368,6 +368,7 @@ mod tests {
             before: Some(Nanos::from_millis(800)),
             after: Some(Nanos::from_millis(100)),
             bound: Some(Nanos::from_millis(400)),
+            paired: None,
         };
         let told = |came, sure| panel(Some(Tried::of(foretold(), Some(outcome(came, sure)))), &[]);
         has(

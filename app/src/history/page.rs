@@ -1,5 +1,7 @@
 //! The page of a study's history. Nothing in it needs a script: it is drawn here and stays as it is.
 
+use measure::history::Bar;
+
 use super::drawing::picture;
 use super::words::{common, figure_name, is_first, place, seen, sentence, told, value, written};
 use super::{ConfigurationHistory, EarlierRun, FigureHistory, HistoryView, Outcome, PointHistory};
@@ -81,14 +83,18 @@ fn word(outcome: Outcome) -> Word {
 
 /// How much worse is allowed: a plain form, whose answer is the same page with another query.
 fn form(view: &HistoryView) -> Html {
-    let allowed = view.allowed.map(|it| {
-        let text = format!("{:.3}", it * 100.0);
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    });
+    let allowed = view.allowed.map(percent_of);
+    let blind = (view.blind != Bar::BLIND).then(|| percent_of(view.blind));
     html!(
-        r#"<form method="get" class="row end"><div class="field"><label for="allow">Allow it to be worse by (%)</label><input id="allow" name="allow" type="text" inputmode="decimal" placeholder="what runs differ by" value="{}"></div><button type="submit" class="button">Judge anew</button></form>"#,
-        allowed
+        r#"<form method="get" class="row end"><div class="field"><label for="allow">Allow it to be worse by (%)</label><input id="allow" name="allow" type="text" inputmode="decimal" placeholder="what runs differ by" value="{}"></div><div class="field"><label for="blind">or let at most so much stay unseen (%)</label><input id="blind" name="blind" type="text" inputmode="decimal" placeholder="30" value="{}"></div><button type="submit" class="button">Judge anew</button></form>"#,
+        allowed,
+        blind
     )
+}
+
+fn percent_of(share: f64) -> String {
+    let text = format!("{:.3}", share * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn configuration(view: &HistoryView, one: &ConfigurationHistory) -> Html {

@@ -57,6 +57,7 @@ fn view(outcome: Outcome) -> HistoryView {
         marks: vec![crate::ui::badge::TOY_MODEL],
         unit: "req/s".into(),
         allowed: None,
+        blind: 0.3,
         together: 1,
         outcome,
         why: None,
@@ -87,6 +88,18 @@ fn one_that_fails_is_enough_and_nothing_at_all_tells_nothing() {
     }
 }
 
+fn figure_of(view: &mut HistoryView) -> &mut FigureHistory {
+    &mut view.configurations[0].points[0].figures[0]
+}
+
+#[test]
+fn what_passes_says_its_largest_blind_spot() {
+    assert_eq!(
+        sentence(&view(Outcome::Pass)),
+        "Pass: no worse than runs of the same are at 1 operating point. The largest blind spot: TTFT p50 at 8.00 req/s would have been seen from 6\u{202f}% more on."
+    );
+}
+
 #[test]
 fn the_first_line_says_where() {
     assert_eq!(
@@ -102,9 +115,15 @@ fn the_first_line_says_where() {
     let mut open = view(Outcome::Indeterminate);
     open.configurations[0].points[0].figures[0].why = Some("3 runs of the same".into());
     assert!(
-        sentence(&open).ends_with("at 1 of 1 operating point. 3 runs of the same."),
+        sentence(&open).ends_with("accept a larger blind spot (--blind)."),
         "{}",
         sentence(&open)
+    );
+    figure_of(&mut open).change = None;
+    let said = sentence(&open);
+    assert!(
+        said.ends_with("at 1 of 1 operating point. 3 runs of the same."),
+        "{said}"
     );
     open.configurations.clear();
     assert_eq!(sentence(&open), "Indeterminate: there is nothing to judge.");

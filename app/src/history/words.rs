@@ -103,7 +103,7 @@ pub fn sentence(view: &HistoryView) -> String {
     };
     match view.outcome {
         Outcome::Fail => format!("Fail: worse {measure} at {failed} of {places}."),
-        Outcome::Pass => format!("Pass: no worse {measure} at {places}."),
+        Outcome::Pass => format!("Pass: no worse {measure} at {places}.{}", blind_spot(view)),
         Outcome::Indeterminate if all == 0 => {
             "Indeterminate: there is nothing to judge.".to_owned()
         }
@@ -113,9 +113,42 @@ pub fn sentence(view: &HistoryView) -> String {
             )
         }
         _ => format!(
-            "Indeterminate: cannot tell at {open} of {places}. {}",
-            most_runs(view)
+            "Indeterminate: cannot tell at {open} of {places}. {}{}",
+            most_runs(view),
+            mend(view)
         ),
+    }
+}
+
+/// The largest change that may have stayed unseen, where nothing was allowed: of which figure, and where.
+fn blind_spot(view: &HistoryView) -> String {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    let figures = points.flat_map(|point| point.figures.iter().map(move |it| (point, it)));
+    let found = figures
+        .filter(|(_, it)| it.outcome == Outcome::Pass && view.allowed.is_none())
+        .filter_map(|(point, it)| Some((point, it, it.change?)))
+        .max_by(|one, other| one.2.smallest_seen.total_cmp(&other.2.smallest_seen));
+    found.map_or_else(String::new, |(point, figure, change)| {
+        format!(
+            " The largest blind spot: {} at {} would have been seen from {} on.",
+            figure_name(figure),
+            place(point.level, &view.unit),
+            seen(figure, &change)
+        )
+    })
+}
+
+/// What else would end it where only the blind spot is too large.
+fn mend(view: &HistoryView) -> &'static str {
+    let points = view.configurations.iter().flat_map(|it| &it.points);
+    let mut open = points.flat_map(|it| &it.figures);
+    let is_blind = |it: &FigureHistory| {
+        it.outcome == Outcome::Indeterminate && it.change.is_some() && view.allowed.is_none()
+    };
+    if open.any(is_blind) {
+        " Or say what is allowed (--allow), or accept a larger blind spot (--blind)."
+    } else {
+        ""
     }
 }
 

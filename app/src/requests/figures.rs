@@ -120,9 +120,12 @@ pub fn latencies(summary: &Summary) -> Html {
         } else {
             words::metric_name(metric)
         };
-        let cells: Html = [p50, p95, p99]
+        let all = [p50, p95, p99].map(Option::as_ref);
+        let texts = format::latencies(all);
+        let cells: Html = all
             .into_iter()
-            .map(|estimate| latency(estimate.as_ref(), distribution))
+            .zip(texts)
+            .map(|(estimate, text)| latency((estimate, text), distribution))
             .collect();
         html!(
             r#"<tr><th scope="row">{}</th>{}<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
@@ -150,18 +153,15 @@ pub fn latencies(summary: &Summary) -> Html {
     )
 }
 
-fn latency(estimate: Option<&Estimate>, distribution: &Distribution) -> Html {
+fn latency(
+    (estimate, text): (Option<&Estimate>, Option<String>),
+    distribution: &Distribution,
+) -> Html {
     let detail = words::estimate_detail(estimate, distribution);
-    let value = |estimate: &Estimate| {
-        html!(
-            r#"<span title="{}">{}</span>"#,
-            detail,
-            format::latency(estimate)
-        )
-    };
+    let value = |text: String| html!(r#"<span title="{}">{}</span>"#, detail, text);
     html!(
         r#"<td class="num">{}</td>"#,
-        estimate.map_or_else(|| missing(&detail), value)
+        text.map_or_else(|| missing(&detail), value)
     )
 }
 

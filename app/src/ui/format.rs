@@ -39,7 +39,10 @@ pub fn percent(share: f64) -> String {
 /// A value and its interval, with the digits that the interval carries: `11.4 (10.6–12.1)`, `11.4 (≥ 10.6)`. Ends are
 /// rounded outwards, so that no bound promises more than it was.
 pub fn with_interval(value: f64, lo: Option<f64>, hi: Option<f64>) -> String {
-    let decimals = interval_decimals(value, lo, hi);
+    to_decimals(interval_decimals(value, lo, hi), (value, lo, hi))
+}
+
+fn to_decimals(decimals: i32, (value, lo, hi): (f64, Option<f64>, Option<f64>)) -> String {
     let end = |at: f64, round: fn(f64) -> f64| {
         let decimals = decimals.max(decimals_of(at, 2));
         let scale = 10f64.powi(decimals.clamp(-12, 9));
@@ -97,13 +100,58 @@ pub fn ceiling(ceiling: &Ceiling) -> String {
 
 /// A percentile with its interval, all in one unit: `43.1 ms (41.8–45.0)`, `612 ms (≥ 580)`, `∞`.
 pub fn latency(estimate: &Estimate) -> String {
-    let Some(value) = estimate.value else {
+    latency_to(i32::MIN, estimate)
+}
+
+/// The percentiles of one metric, beside each other: where two would be rounded past each other, both have the finer digits, so that no
+/// p95 reads as more than its p99.
+pub fn latencies<const N: usize>(row: [Option<&Estimate>; N]) -> [Option<String>; N] {
+    let known = || row.iter().flatten().filter(|it| it.value.is_some());
+    let written = |it: &Estimate, finest: Option<i32>| rounded(it, finest.unwrap_or(i32::MIN));
+    let in_order = |finest: Option<i32>| {
+        let all: Vec<f64> = known().map(|it| written(it, finest)).collect();
+        all.windows(2).all(|pair| pair[0] <= pair[1])
+    };
+    // Decimals of seconds, so that units compare.
+    let finest = known().map(|it| of_seconds(it)).max();
+    let finest = finest.filter(|_| !in_order(None)).unwrap_or(i32::MIN);
+    row.map(|it| it.map(|it| latency_to(finest, it)))
+}
+
+/// Decimals that a percentile carries by itself, were it written in seconds.
+fn of_seconds(estimate: &Estimate) -> i32 {
+    scaled(estimate).map_or(i32::MIN, |(unit, value, lo, hi)| {
+        interval_decimals(value, lo, hi) + unit.thousandths()
+    })
+}
+
+/// What is read of it, in seconds.
+fn rounded(estimate: &Estimate, finest: i32) -> f64 {
+    scaled(estimate).map_or(f64::INFINITY, |(unit, value, lo, hi)| {
+        let own = interval_decimals(value, lo, hi) + unit.thousandths();
+        let scale = 10f64.powi(own.max(finest).clamp(-12, 15));
+        let seconds = value / 10f64.powi(unit.thousandths());
+        (seconds * scale).round() / scale
+    })
+}
+
+type Scaled = (LatencyUnit, f64, Option<f64>, Option<f64>);
+
+fn scaled(estimate: &Estimate) -> Option<Scaled> {
+    let value = estimate.value?;
+    let unit = LatencyUnit::fitting(value);
+    let of = |nanos: Nanos| unit.scale(nanos);
+    Some((unit, of(value), estimate.lo.map(of), estimate.hi.map(of)))
+}
+
+/// With so many decimals of a second at least.
+fn latency_to(finest: i32, estimate: &Estimate) -> String {
+    let Some((unit, value, lo, hi)) = scaled(estimate) else {
         return "∞".into();
     };
-    let unit = LatencyUnit::fitting(value);
-    let scaled = |nanos: Nanos| unit.scale(nanos);
-    let (lo, hi) = (estimate.lo.map(scaled), estimate.hi.map(scaled));
-    let text = with_interval(scaled(value), lo, hi);
+    let own = interval_decimals(value, lo, hi);
+    let decimals = own.max(finest.saturating_sub(unit.thousandths()));
+    let text = to_decimals(decimals, (value, lo, hi));
     match text.split_once(' ') {
         Some((value, interval)) => format!("{value}{GAP}{} {interval}", unit.name()),
         None => format!("{text}{GAP}{}", unit.name()),
@@ -112,18 +160,29 @@ pub fn latency(estimate: &Estimate) -> String {
 
 /// A percentile's value alone, no digit beyond its interval: `43.1 ms`.
 pub fn latency_value(estimate: &Estimate) -> String {
-    let text = latency(estimate);
-    text.split_once(" (")
-        .map_or(text.clone(), |(value, _)| value.to_owned())
+    value_of(&latency(estimate))
+}
+
+/// What [`latency`] or [`latencies`] wrote, without its interval.
+pub fn value_of(text: &str) -> String {
+    let value = text.split_once(" (").map_or(text, |(value, _)| value);
+    value.to_owned()
 }
 
 /// A share with its interval: `98.2 % (96.5–99.1)`.
 pub fn proportion(share: &Proportion) -> String {
-    let text = with_interval(
-        share.value * 100.0,
-        Some(share.lo * 100.0),
-        Some(share.hi * 100.0),
-    );
+    let [value, lo, hi] = [share.value, share.lo, share.hi].map(|it| it * 100.0);
+    let mut decimals = interval_decimals(value, Some(lo), Some(hi));
+    // All of them is said of all alone, and none of none.
+    let reads = |decimals: i32| {
+        let scale = 10f64.powi(decimals.clamp(-12, 9));
+        (value * scale).round() / scale
+    };
+    let is_end = |it: f64| it <= 0.0 || 100.0 <= it;
+    while decimals < 6 && is_end(reads(decimals)) && !is_end(value) {
+        decimals += 1;
+    }
+    let text = to_decimals(decimals, (value, Some(lo), Some(hi)));
     text.replacen(' ', &format!("{GAP}% "), 1)
 }
 
@@ -178,6 +237,15 @@ impl LatencyUnit {
                 Self::Millis => 1e6,
                 Self::Seconds => 1e9,
             }
+    }
+
+    /// The power of ten that it is smaller than a second by.
+    fn thousandths(self) -> i32 {
+        match self {
+            Self::Micros => 6,
+            Self::Millis => 3,
+            Self::Seconds => 0,
+        }
     }
 
     fn name(self) -> &'static str {
@@ -246,6 +314,59 @@ mod tests {
     #[track_caller]
     fn interval(value: f64, lo: Option<f64>, hi: Option<f64>, expected: &str) {
         assert_eq!(with_interval(value, lo, hi), expected);
+    }
+
+    #[test]
+    fn percentiles_of_one_row_do_not_contradict_each_other() {
+        let of = |value: f64, lo: f64, hi: f64| {
+            let nanos = |millis: f64| Some(Nanos((millis * 1e6) as u64));
+            Estimate {
+                value: nanos(value),
+                lo: nanos(lo),
+                hi: nanos(hi),
+            }
+        };
+        let (p50, p95, p99) = (
+            of(20.1, 19.9, 20.3),
+            of(165.53, 120.0, 190.0),
+            of(165.98, 165.0, 167.0),
+        );
+        // By itself the p95 has two digits, and would read as more than the p99.
+        assert_eq!(latency_value(&p95), "170\u{202f}ms");
+        let row =
+            latencies([Some(&p50), Some(&p95), Some(&p99)]).map(|it| value_of(&it.expect("text")));
+        let value = |text: &str| {
+            text.split('\u{202f}')
+                .next()
+                .expect("a value")
+                .parse::<f64>()
+                .expect("a number")
+        };
+        assert!(value(&row[1]) <= value(&row[2]), "{row:?}");
+        assert_eq!(row[2], "166\u{202f}ms");
+        // Where none contradicts another each keeps the digits that its interval carries.
+        let wide = of(190.2, 150.0, 230.0);
+        let row = latencies([Some(&p50), Some(&wide), None]).map(|it| it.map(|it| value_of(&it)));
+        assert_eq!(row[1], Some(latency_value(&wide)));
+    }
+
+    #[test]
+    fn a_hundred_per_cent_is_said_of_all_alone() {
+        let of = |value: f64| {
+            let share = Proportion {
+                value,
+                lo: 0.86,
+                hi: 1.0,
+                effective: 40.0,
+            };
+            proportion(&share)
+        };
+        assert!(
+            of(295.0 / 296.0).starts_with("99.7\u{202f}% "),
+            "{}",
+            of(295.0 / 296.0)
+        );
+        assert!(of(1.0).starts_with("100\u{202f}% "), "{}", of(1.0));
     }
 
     #[test]

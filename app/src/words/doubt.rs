@@ -33,7 +33,7 @@ pub(super) fn doubt(view: &StudyView) -> Option<String> {
 
 /// What void points ask for.
 const QUIETER: &str =
-    "Measure again with the client on a quieter host: more requests would not help.";
+    "Measure those again with the client on a quieter host: more requests make no void point good.";
 
 /// How many of a configuration's measured points are void, and of how many.
 pub(super) fn void_of(view: &StudyView, configuration: usize) -> (usize, usize) {

@@ -15,8 +15,11 @@ pub(super) fn unresolved_reason(
     (void, all): (usize, usize),
 ) -> String {
     match found {
+        Ceiling::Unresolved { lo: None, hi: None } if void == all && 0 < void => {
+            format!("all of its {} cannot be used (void)", count(all, "point"))
+        }
         Ceiling::Unresolved { lo: None, hi: None } if 0 < void => format!(
-            "{void} of its {} cannot be used (void), and at no rate of the others is it kept or broken {SURELY}",
+            "{void} of its {} cannot be used (void), and at no rate of the others is it kept or broken {SURELY}, for which they have too few requests",
             count(all, "point")
         ),
         Ceiling::Unresolved {

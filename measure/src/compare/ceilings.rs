@@ -3,7 +3,7 @@
 use crate::curve::Ceiling;
 use crate::units::three_digits;
 
-use super::{CeilingComparison, Difference, Verdict, remark};
+use super::{BLIND, CeilingComparison, Difference, Verdict, remark};
 
 /// Two ceilings against each other. A bracket's lower end surely keeps the SLO and may be the ceiling; its upper end surely
 /// breaks it and cannot be. Where one begins at or above the other's end, the interval of their ratio excludes no difference.
@@ -30,7 +30,7 @@ pub fn compare_ceilings_apart(
     };
     let difference = bracketed(baseline, candidate);
     let rates = match verdict {
-        Verdict::NoDifference { .. } => between(from, to),
+        Verdict::NoDifference { .. } | Verdict::CannotTell { .. } => between(from, to),
         _ => None,
     };
     CeilingComparison {
@@ -47,7 +47,7 @@ fn unseparated(baseline: Ceiling, candidate: Ceiling, apart: f64) -> Verdict {
     {
         // Beyond the farther end of the interval of their ratio, one way or the other.
         let smallest_seen = (up / lo).max(hi / to) * (1.0 + apart) - 1.0;
-        return Verdict::NoDifference { smallest_seen };
+        return Verdict::none(smallest_seen, BLIND);
     }
     let meet = |one: Ends, other: Ends| one.1.zip(other.0).is_some_and(|(hi, lo)| hi <= lo);
     let (from, to) = (ends(baseline), ends(candidate));

@@ -20,11 +20,18 @@ const SURE: f64 = 2.807_033_768_343_811;
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Drift {
     /// Nobody can tell: the baseline ran but once at each level, or too little of it can be compared.
-    Unknown,
+    Unknown {
+        /// It ran more than once at some level.
+        #[serde(default)]
+        repeated: bool,
+    },
     /// The halves do not differ as far as can be seen.
     Steady {
-        /// The smallest change of a median that could have been seen.
+        /// The smallest change of any median that could have been seen.
         smallest_seen: f64,
+        /// Median by median.
+        #[serde(default)]
+        watched: Vec<Watched>,
     },
     /// No trend, but runs of one and the same configuration differ beyond what their requests explain.
     Restless {
@@ -40,6 +47,16 @@ pub enum Drift {
     },
 }
 
+/// A median that drift is looked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// Of this metric.
+    pub metric: Metric,
+    /// The smallest change of it that could have been seen, as a share; `None` where it could not be judged: too few requests, or such
+    /// as hang together too long.
+    pub smallest_seen: Option<f64>,
+}
+
 impl Drift {
     /// How much further apart than touching two ceilings must lie to be told apart: a study's ends are twice as far apart as
     /// the middles of its halves.
@@ -47,7 +64,7 @@ impl Drift {
         match self {
             Self::Drifted { change, .. } => 2.0 * change.relative.abs(),
             Self::Restless { deviation } => 2.0 * deviation,
-            Self::Unknown | Self::Steady { .. } => 0.0,
+            Self::Unknown { .. } | Self::Steady { .. } => 0.0,
         }
     }
 }
@@ -56,6 +73,8 @@ impl Drift {
 pub(super) struct Halves {
     /// Of the baseline, over all levels.
     found: Vec<(Metric, Measured)>,
+    /// Whether it ran more than once at some level.
+    repeated: bool,
     /// By how much runs of one and the same configuration differ, where that is beyond what their requests explain.
     unrest: Option<f64>,
 }
@@ -65,6 +84,7 @@ impl Halves {
     pub fn of(levels: &[LevelRuns<'_>]) -> Self {
         let mut halves = Self {
             found: Vec::new(),
+            repeated: levels.iter().any(|it| 1 < it.baseline.len()),
             unrest: None,
         };
         for metric in WATCHED {
@@ -86,20 +106,18 @@ impl Halves {
             .iter()
             .max_by(|(_, a), (_, b)| a.sureness().total_cmp(&b.sureness()));
         let Some((metric, change)) = surest else {
-            return Drift::Unknown;
+            let repeated = self.repeated;
+            return Drift::Unknown { repeated };
         };
         let (difference, verdict) = change.judged(Scale::Latency, SURE);
         match verdict {
-            Verdict::NoDifference { .. } => self.unrest.map_or(
-                Drift::Steady {
-                    smallest_seen: self.smallest_seen(),
-                },
-                |deviation| Drift::Restless { deviation },
-            ),
-            _ => Drift::Drifted {
+            Verdict::Better | Verdict::Worse => Drift::Drifted {
                 metric: *metric,
                 change: difference,
             },
+            _ => self
+                .unrest
+                .map_or_else(|| self.steady(), |deviation| Drift::Restless { deviation }),
         }
     }
 
@@ -108,10 +126,21 @@ impl Halves {
         self.unrest.is_some()
     }
 
-    /// The finest of the metrics.
-    fn smallest_seen(&self) -> f64 {
-        let of = |(_, change): &(Metric, Measured)| change.smallest(Scale::Latency, SURE);
-        self.found.iter().map(of).fold(f64::INFINITY, f64::min)
+    /// The finest of the metrics, and each of them: one that could not be judged may have changed by anything.
+    fn steady(&self) -> Drift {
+        let watched = WATCHED.map(|metric| {
+            let change = self.found.iter().find(|(of, _)| *of == metric);
+            let smallest = |(_, change): &(Metric, Measured)| change.smallest(Scale::Latency, SURE);
+            Watched {
+                metric,
+                smallest_seen: change.map(smallest),
+            }
+        });
+        let seen = watched.iter().filter_map(|it| it.smallest_seen);
+        Drift::Steady {
+            smallest_seen: seen.fold(f64::INFINITY, f64::min),
+            watched: watched.to_vec(),
+        }
     }
 
     /// How much of a difference a steady drift of the size seen would make, given when the two sides ran: nothing where each

@@ -311,7 +311,8 @@ fn overlapping_brackets_are_no_difference_and_say_where_to_look() {
 fn on_a_drifting_machine_ceilings_must_lie_further_apart() {
     let (one, next, far) = (bracket(4.0, 8.0), bracket(8.0, 16.0), bracket(10.0, 16.0));
     let verdict = |other| compare_ceilings_apart(one, other, 0.2).verdict;
-    assert!(matches!(verdict(next), Verdict::NoDifference { .. }));
+    // 4 against 16 could hide.
+    assert!(matches!(verdict(next), Verdict::CannotTell { .. }));
     assert_eq!(verdict(far), Verdict::Better);
     assert_eq!(
         compare_ceilings_apart(far, one, 0.2).verdict,

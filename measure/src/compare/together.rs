@@ -3,7 +3,7 @@
 use crate::quantile::normal_quantile;
 
 use super::student::{as_normal, from_normal};
-use super::{Difference, Measured, Verdict};
+use super::{BLIND, BLIND_SHARE, Difference, Measured, Verdict};
 
 /// Chance that any verdict of a page without a difference is better or worse. Ceilings have the fifth hundredth: they go by
 /// intervals of their own.
@@ -79,9 +79,7 @@ impl Measured {
             Scale::Latency if hi < 0.0 => Verdict::Better,
             Scale::Share if 0.0 < lo => Verdict::Better,
             Scale::Share if hi < 0.0 => Verdict::Worse,
-            _ => Verdict::NoDifference {
-                smallest_seen: self.smallest(scale, threshold),
-            },
+            _ => Verdict::none(self.smallest(scale, threshold), scale.blind()),
         };
         let [relative, lo, hi] =
             [self.value, lo, hi].map(|value| scale.relative(value).clamp(-1.0, scale.most()));
@@ -100,6 +98,14 @@ impl Scale {
         match self {
             Self::Latency => value.exp_m1(),
             Self::Share => value,
+        }
+    }
+
+    /// What must be visible so that "none" says anything.
+    fn blind(self) -> f64 {
+        match self {
+            Self::Latency => BLIND,
+            Self::Share => BLIND_SHARE,
         }
     }
 
@@ -171,6 +177,26 @@ mod tests {
             let excludes = 0.0 < difference.lo || difference.hi < 0.0;
             assert_eq!(excludes, verdict == Verdict::Worse);
         }
+    }
+
+    #[test]
+    fn where_a_doubling_would_not_have_been_seen_nobody_can_tell() {
+        let wide = |error: f64| Measured {
+            below: error,
+            above: error,
+            ..at(0.0)
+        };
+        let verdict = |error: f64, scale| wide(error).judged(scale, 1.96).1;
+        // ln 2 is 2.8 standard errors of 0.2475.
+        let seen =
+            |it| matches!(it, Verdict::NoDifference { smallest_seen } if smallest_seen <= 1.0);
+        let blind = |it| matches!(it, Verdict::CannotTell { smallest_seen } if 1.0 < smallest_seen);
+        assert!(seen(verdict(0.24, Scale::Latency)));
+        assert!(blind(verdict(0.25, Scale::Latency)));
+        // Half of all requests is 2.8 of 0.1785.
+        assert!(seen(verdict(0.17, Scale::Share)));
+        let share = verdict(0.19, Scale::Share);
+        assert!(matches!(share, Verdict::CannotTell { smallest_seen } if 0.5 < smallest_seen));
     }
 
     #[test]

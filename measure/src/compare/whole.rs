@@ -112,7 +112,10 @@ impl Gathered {
             latencies: Vec::new(),
             attainment: Vec::new(),
             along: Vec::new(),
-            drift: self.drift.clone().unwrap_or(Drift::Unknown),
+            drift: self
+                .drift
+                .clone()
+                .unwrap_or(Drift::Unknown { repeated: false }),
             counted,
         };
         for AtLevel { level, of, found } in &self.levels {

@@ -146,9 +146,14 @@ impl Prefixes {
         };
         let all = cache.expected.map(|it| (it.input_tokens as f64).max(1.0));
         let expected = cache.expected.map(|it| it.tokens as f64);
+        // What an engine puts around every prompt is found as well, and is none of what prompts share.
+        let hit = |found: f64| expected.map_or(found, |most| found.min(most));
         Self {
             expected: expected.zip(all).map(|(it, all)| it / all),
-            hit: cache.observed_tokens.zip(all).map(|(it, all)| it / all),
+            hit: cache
+                .observed_tokens
+                .zip(all)
+                .map(|(it, all)| hit(it) / all),
             is_warm: match cache.warmth {
                 Warmth::Contaminated => Some(true),
                 Warmth::AsExpected | Warmth::Colder => Some(false),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::said::Cause;
 use crate::certificate::Certificate;
+use crate::compare::Difference;
 use crate::quantile::{Estimate, Sample};
 use crate::request::RequestRecord;
 use crate::summary::Summary;
@@ -148,8 +149,12 @@ pub enum Came {
 pub struct Outcome {
     /// Whether it came true, by the values.
     pub came: Came,
-    /// Whether the 95 % intervals of both values say the same, whatever lies within them; one may lack the end that would.
+    /// Whether the 95 % intervals of both values say the same, whatever lies within them; one may lack the end that would. Of pairs, whether
+    /// the interval of their difference does.
     pub sure: bool,
+    /// The paired difference, where that judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<Difference>,
     /// The value before.
     pub before: Option<Nanos>,
     /// The value afterwards.
@@ -222,6 +227,7 @@ pub fn check_prediction(prediction: &Prediction, before: Measured, after: Measur
             None => Came::CannotTell,
         },
         sure,
+        paired: None,
         before: was.value,
         after: is.value,
         bound,
@@ -362,6 +368,7 @@ mod tests {
         let outcome = |came, sure| Outcome {
             came,
             sure,
+            paired: None,
             before: None,
             after: None,
             bound: None,

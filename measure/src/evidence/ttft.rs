@@ -143,11 +143,9 @@ impl Timed {
         parts.push(("prefill", self.prefill.0, self.prefill.1.as_ref()));
         // What the engine needs around its scheduler: reading the request, counting its tokens, writing the answer.
         if let (Some(ttft), Some((queued, _))) = (self.ttft, queue) {
-            parts.push((
-                "the engine's front end",
-                ttft - queued - self.prefill.0,
-                None,
-            ));
+            // Where queue and prefill take longer than the whole, its clocks overlap, and nothing is left that could be told.
+            let left = ttft - queued - self.prefill.0;
+            parts.extend((0.0 <= left).then_some(("the engine's front end", left, None)));
         }
         parts
     }

@@ -80,7 +80,15 @@ fn together(count: u32) -> Vec<Row> {
             let levels = [(earlier + 1, 0.0)];
             let runs = Series::of(&levels).runs(derive(seed, &[figure]));
             let (new, before) = (runs[earlier], &runs[..earlier]);
-            judge_among(before, new, LATENCY, None, figures as usize).outcome == Outcome::Fail
+            judge_among(
+                before,
+                new,
+                LATENCY,
+                super::Bar::default(),
+                figures as usize,
+            )
+            .outcome
+                == Outcome::Fail
         })
     };
     let count = 4 * count;

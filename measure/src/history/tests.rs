@@ -115,7 +115,52 @@ fn too_few_runs_cannot_tell() {
         panic!("{judged:?}")
     };
     assert!(
-        why.starts_with("3 runs of the same since the last change; 2 more"),
+        why.starts_with("3 earlier runs of the same, void ones not counted; 2 more"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_run_that_could_hide_a_regression_does_not_pass() {
+    // Runs that differ by a fifth: after 12 of them only twice as much would be seen.
+    let noisy = runs(&[(12, 100.0)], 0.2, 1);
+    let same = judge(&noisy, entry(100.0, 30), LESS, None);
+    let Outcome::Indeterminate { why } = &same.outcome else {
+        panic!("{same:?}")
+    };
+    assert!(0.3 < same.change.expect("a change").smallest_seen);
+    assert!(
+        why.contains("could have stayed unseen, beyond a blind spot of 30 %"),
+        "{why}"
+    );
+    let accepted = Bar {
+        allowed: None,
+        blind: 5.0,
+    };
+    assert_eq!(
+        judge(&noisy, entry(100.0, 30), LESS, accepted).outcome,
+        Outcome::Pass
+    );
+    // What surely is no worse than the blind spot passes, however little would be seen.
+    assert_eq!(
+        judge(&noisy, entry(40.0, 30), LESS, None).outcome,
+        Outcome::Pass
+    );
+    assert_eq!(
+        judge(&noisy, entry(900.0, 30), LESS, None).outcome,
+        Outcome::Fail
+    );
+}
+
+#[test]
+fn a_change_is_named_only_where_there_was_one() {
+    let before = runs(&[(20, 100.0), (4, 200.0)], 0.01, 2);
+    let judged = judge(&before, entry(200.0, 40), LESS, None);
+    let Outcome::Indeterminate { why } = &judged.outcome else {
+        panic!("{judged:?}")
+    };
+    assert!(
+        why.starts_with("4 runs of the same since the last change, "),
         "{why}"
     );
 }
@@ -209,7 +254,7 @@ fn figures_judged_together_seldom_fail_where_nothing_changed() {
             (0..FIGURES).any(|figure| {
                 let all = runs(&[(21, 1.0)], 0.03, study * FIGURES + figure);
                 let (new, before) = all.split_last().expect("runs");
-                judge_among(before, *new, LESS, None, together).outcome == Outcome::Fail
+                judge_among(before, *new, LESS, Bar::default(), together).outcome == Outcome::Fail
             })
         })
     };
@@ -219,7 +264,7 @@ fn figures_judged_together_seldom_fail_where_nothing_changed() {
     assert!(2 * together < alone, "{alone} where each is judged alone");
     let before = runs(&[(10, 1.0)], 0.03, 1);
     let seen = |together| {
-        let judged = judge_among(&before, entry(1.0, 20), LESS, None, together);
+        let judged = judge_among(&before, entry(1.0, 20), LESS, Bar::default(), together);
         judged.change.expect("a baseline").smallest_seen
     };
     assert_eq!(seen(0), seen(1));

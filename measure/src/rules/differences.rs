@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::reasons::{Has, because, why};
 use super::{Percentiles, Reading, Tool, read};
 use crate::quantile::Distribution;
 use crate::request::RequestRecord;
@@ -69,6 +70,13 @@ pub struct Row {
     pub same: bool,
     /// What the tool does otherwise; empty where they agree.
     pub why: String,
+}
+
+impl Row {
+    /// Whether they agree to the digits that are written.
+    pub fn reads_the_same(&self) -> bool {
+        self.same || self.ours.text() == self.theirs.text()
+    }
 }
 
 /// A point under one tool's rules.
@@ -142,11 +150,12 @@ pub fn differences(
     ];
     let promised = |what: What| judgement.is_some() || !what.is_of_promise();
     let rows = rows.into_iter().filter(|(what, ..)| promised(*what));
-    rows.map(|(what, ours, theirs)| row(tool, what, ours, theirs))
+    let has = Has::of(summary);
+    rows.map(|(what, ours, theirs)| row((tool, what), ours, theirs, has))
         .collect()
 }
 
-fn row(tool: Tool, what: What, ours: Figures, theirs: Figures) -> Row {
+fn row((tool, what): (Tool, What), ours: Figures, theirs: Figures, has: Has) -> Row {
     let same = ours.agree(&theirs);
     let (metric, unit) = what.name();
     Row {
@@ -155,7 +164,11 @@ fn row(tool: Tool, what: What, ours: Figures, theirs: Figures) -> Row {
         ours,
         theirs,
         same,
-        why: if same { "" } else { why(tool, what) }.to_owned(),
+        why: if same {
+            String::new()
+        } else {
+            because(why(tool, what), has)
+        },
     }
 }
 
@@ -165,8 +178,9 @@ fn ours(of: &Distribution) -> Figures {
     Figures::Three([of.p50, of.p95, of.p99].map(|it| it.map(|it| value(it.value))))
 }
 
+/// What a row is of.
 #[derive(Clone, Copy)]
-enum What {
+pub(super) enum What {
     Ttft,
     Tpot,
     Itl,
@@ -195,132 +209,5 @@ impl What {
 
     fn is_of_promise(self) -> bool {
         matches!(self, Self::Good | Self::Attainment)
-    }
-}
-
-/// What a tool does otherwise. All but MLPerf leave failures out of percentiles, which is said of TTFT alone.
-fn why(tool: Tool, what: What) -> &'static str {
-    match what {
-        What::Ttft => first_token(tool),
-        What::Tpot => pace(tool),
-        What::Itl => gaps(tool),
-        What::E2e => latency(tool),
-        What::Completed => successes(tool),
-        What::Requests | What::Tokens => over(tool),
-        What::Good | What::Attainment => promise(tool),
-    }
-}
-
-fn first_token(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm | Tool::Aiperf => {
-            "From before a connection is asked for, not from the sending. Failures are left out; ours stand as infinity"
-        }
-        Tool::Sglang => {
-            "From before a connection is asked for, not from the sending. Failures are left out; ours stand as infinity. A stream without a token counts with 0"
-        }
-        Tool::Guidellm => {
-            "A value that was seen, never one between two. Failures are left out; ours stand as infinity"
-        }
-        Tool::Mlperf => {
-            "From when the request was due, not from the sending: our scheduled TTFT. The value at place n p, never one between two"
-        }
-    }
-}
-
-fn pace(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm | Tool::Aiperf => {
-            "Over n - 1 as ours, but several tokens in one burst count as 0 instead of having none; failures are left out"
-        }
-        Tool::Sglang => {
-            "Over n - 1 as ours, but up to the end of the stream: usage and end mark are in it. A length that nobody counted is the length asked for"
-        }
-        Tool::Guidellm => {
-            "Request to last token over n, so that the wait for the first token is in it; each request weighs by its tokens"
-        }
-        Tool::Mlperf => {
-            "Over n - 1 as ours, up to the end of the stream, in whole nanoseconds; the value at place n p"
-        }
-    }
-}
-
-fn gaps(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm => {
-            "Gaps between events as ours, that before the event with the finish reason among them; failures are left out"
-        }
-        Tool::Sglang | Tool::Aiperf => {
-            "Gaps between events as ours (aiperf: inter-chunk latency), also of answers that came in one burst; failures are left out"
-        }
-        Tool::Guidellm => {
-            "No gaps: what ours calls TPOT, up to the last token, each request weighing by its tokens less one"
-        }
-        Tool::Mlperf => "It has none",
-    }
-}
-
-fn latency(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm => "From before a connection is asked for; failures are left out",
-        Tool::Sglang => {
-            "From before a connection is asked for to the end of the stream: usage and end mark are in it"
-        }
-        Tool::Guidellm => {
-            "To the end of the stream: usage and end mark are in it; a value that was seen"
-        }
-        Tool::Aiperf => {
-            "From before a connection is asked for to the last token; an event with the finish reason alone is not in it"
-        }
-        Tool::Mlperf => "From when the request was due to the end of the stream",
-    }
-}
-
-fn successes(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm => {
-            "Streams that ended too early but politely are successes, and an error inside a stream is not seen"
-        }
-        Tool::Sglang => {
-            "Streams that ended too early but politely, or brought nothing, are successes"
-        }
-        Tool::Guidellm | Tool::Aiperf => "Streams that ended too early but politely are successes",
-        Tool::Mlperf => "A run in which a query fails has no result; these are the others",
-    }
-}
-
-fn over(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm => {
-            "Divided by the time from before the schedule's first gap; successes only, and a length that nobody counted is 1"
-        }
-        Tool::Sglang => {
-            "Successes only, and a length that nobody counted is the length asked for; its own time has a question to the server in it that is not known here"
-        }
-        Tool::Guidellm => {
-            "The mean over time, from before the schedule's first gap; successes only, and a length that nobody counted is the number of events"
-        }
-        Tool::Aiperf => {
-            "Divided by the time from the first success's start to the last one's last token"
-        }
-        Tool::Mlperf => {
-            "Divided by the time until the request that was due last is answered; that one is not counted"
-        }
-    }
-}
-
-fn promise(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Vllm => {
-            "One token keeps any bound on TPOT; it knows ttft, tpot and e2el, and has no attainment"
-        }
-        Tool::Sglang => "One token keeps any bound on TPOT; it knows ttft, tpot and e2el",
-        Tool::Guidellm => {
-            "One token leaves a bound on TPOT undecided, and the request is not counted; neither is what was given up by the client"
-        }
-        Tool::Aiperf => "One token, or a length that nobody counted, breaks any bound on TPOT",
-        Tool::Mlperf => {
-            "No goodput: p99 of TTFT and of TPOT must keep their limits, or the run is invalid"
-        }
     }
 }

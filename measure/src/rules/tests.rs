@@ -219,11 +219,32 @@ fn a_row_says_why_only_where_figures_differ() {
     let of = |metric: &str| rows.iter().find(|row| row.metric == metric).expect("a row");
     assert_eq!(of("TTFT").ours.text(), "unbounded / unbounded / unbounded");
     assert_eq!(of("TTFT").theirs.text(), "100 / 100 / 100");
-    assert!(of("TTFT").why.contains("Failures are left out"));
+    assert!(of("TTFT").why.contains("failures are left out"));
     assert!(of("Completed").same && of("Completed").why.is_empty());
     assert_eq!(of("Attainment").theirs.text(), "–");
     let without = differences(Tool::Vllm, &summary, None, &reading);
     assert!(without.iter().all(|row| row.metric != "Goodput"));
+}
+
+#[test]
+fn a_reason_is_one_that_these_requests_have() {
+    let one = |index: u32| RequestRecord {
+        scheduled: ms(f64::from(index) * 100.0),
+        ..answered(index, f64::from(index) * 100.0 + 3.0, 100.0, &[50.0; 18])
+    };
+    let records: Vec<RequestRecord> = (0..50).map(one).collect();
+    let summary = summarize(&records, Discipline::OpenLoop, Failures::AsInfinity);
+    for tool in Tool::ALL {
+        let judgement = judge(&scores(&records), &summary, &slo());
+        let reading = read(tool, &records, Some(&slo()), Nanos::ZERO);
+        for row in differences(tool, &summary, Some(&judgement), &reading) {
+            assert_eq!(row.why.is_empty(), row.same, "{row:?}");
+            let why = row.why.to_lowercase();
+            for absent in ["failures", "burst", "nobody counted", "successes only"] {
+                assert!(!why.contains(absent), "{tool:?}, {absent}: {row:?}");
+            }
+        }
+    }
 }
 
 #[test]

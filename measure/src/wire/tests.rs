@@ -66,6 +66,7 @@ fn what_is_written_is_read() {
         Verdict::Better,
         Verdict::Worse,
         Verdict::NoDifference { smallest_seen: 0.1 },
+        Verdict::CannotTell { smallest_seen: 3.0 },
         Verdict::NotYetJudged {
             why: "too few".into(),
         },

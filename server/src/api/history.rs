@@ -13,7 +13,7 @@ use super::schema;
 use crate::auth::Who;
 use crate::error::{ApiResult, Problem};
 use crate::routes::Edge;
-use crate::studio::history::read_allowed;
+use crate::studio::history::read_bar;
 
 /// How much worse is allowed.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -22,6 +22,8 @@ use crate::studio::history::read_allowed;
 pub struct Allow {
     /// Percent by which the study may be worse than its baseline, as `5`; without it, by no more than runs of the same differ.
     allow: String,
+    /// Without `allow`: percent by which the study may be worse unseen and still pass; 30 where left out.
+    blind: String,
 }
 
 /// A study against earlier runs of the same: for each figure at each operating point the series, its baseline, and the verdict.
@@ -33,6 +35,6 @@ pub async fn history(
     Path(id): Path<Uuid>,
     Query(asked): Query<Allow>,
 ) -> ApiResult<Json<HistoryView>> {
-    let allowed = read_allowed(&asked.allow)?;
-    Ok(Json(edge.studio.history(&actor, id, allowed).await?))
+    let bar = read_bar(&asked.allow, &asked.blind)?;
+    Ok(Json(edge.studio.history(&actor, id, bar).await?))
 }

@@ -278,6 +278,10 @@ shapes! {
         pub note: String,
         pub configurations: Vec<ConfigurationView>,
         pub points: Vec<PointView>,
+        /// Once it has ended: the index of each configuration that has no verdict on its ceiling, with what else is surest against the
+        /// baseline, in words; left out where there is none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub differences: Vec<Value>,
         /// Of a sweep that finds the ceiling, at most.
         pub remaining_ms: Option<u64>,
         /// Whether a person holds it: `asked` (it pauses after its present point) or `paused`; left out where nobody does.

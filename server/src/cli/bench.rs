@@ -160,7 +160,8 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let lines = lines.chain(promise.iter().flat_map(Promise::lines));
     let lines = lines.chain(evidence.iter().flat_map(beside::lines));
     let lines = lines.chain(why.lines()).chain(by_rules.lines());
-    let lines = lines.chain(made.notes()).chain(stopped);
+    let undecided = gate::why_undecided(args.gate, promise.as_ref(), &report);
+    let lines = lines.chain(made.notes()).chain(stopped).chain(undecided);
     lines.for_each(|line| told.extend([line, "\n".into()]));
     out::tell(&told, out.as_ref());
     let whole = Whole {

@@ -6,13 +6,14 @@ use app::history::{
 };
 use app::studio::StudyState;
 use clap::Args;
+use measure::history::Bar;
 use uuid::Uuid;
 
 use super::export::{check_there, config, find, open};
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, printable};
 use crate::config::StoreArgs;
 use crate::store::Store;
-use crate::studio::history::{history, read_allowed};
+use crate::studio::history::{history, read_bar};
 
 /// Exit status: cannot tell.
 const INDETERMINATE: u8 = 2;
@@ -26,6 +27,14 @@ pub(super) struct CheckArgs {
     /// How much worse it may be than its baseline, as 5%; without it, no worse than runs of the same are
     #[arg(long, value_name = "PERCENT")]
     allow: Option<String>,
+    /// Without --allow: how much worse it could be unseen and still pass; what could hide more is indeterminate
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "30%",
+        conflicts_with = "allow"
+    )]
+    blind: String,
     /// Print everything as the interface has it
     #[arg(long)]
     json: bool,
@@ -39,16 +48,17 @@ pub(super) async fn check(args: CheckArgs) -> Ended {
     let CheckArgs {
         study,
         allow,
+        blind,
         json,
         store,
     } = args;
-    let allowed = read_allowed(allow.as_deref().unwrap_or_default());
-    let allowed = allowed.map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
+    let bar = read_bar(allow.as_deref().unwrap_or_default(), &blind);
+    let bar = bar.map_err(|error| Failure::new(BAD_ARGUMENTS, error))?;
     let config = config(store)?;
     let nothing = |Failure { error, .. }| Failure::new(NOTHING, error);
     check_there(&config).map_err(nothing)?;
     let store = open(&config).await.map_err(nothing)?;
-    let judged = judged(&store, &study, allowed).await;
+    let judged = judged(&store, &study, bar).await;
     store.close().await;
     let view = judged.map_err(nothing)?;
     if json {
@@ -60,7 +70,7 @@ pub(super) async fn check(args: CheckArgs) -> Ended {
     Ok(status(view.outcome))
 }
 
-async fn judged(store: &Store, study: &str, allowed: Option<f64>) -> Result<HistoryView, Failure> {
+async fn judged(store: &Store, study: &str, bar: Bar) -> Result<HistoryView, Failure> {
     let id: Uuid = find(store, study).await?;
     let failed = |error| Failure::new(FAILED, error);
     let stored = store.study(id).await;
@@ -73,7 +83,7 @@ async fn judged(store: &Store, study: &str, allowed: Option<f64>) -> Result<Hist
         let text = "the study has not ended; wait for its end or stop it, then check it";
         return Err(Failure::new(FAILED, text));
     }
-    history(store, id, allowed).await.map_err(failed)
+    history(store, id, bar).await.map_err(failed)
 }
 
 fn status(outcome: Outcome) -> u8 {
@@ -106,6 +116,9 @@ fn point(view: &HistoryView, one: &ConfigurationHistory, point: &PointHistory) -
         .filter(|it| it.outcome == point.outcome)
         .filter(|it| once.is_none() || it.why.as_deref() != once);
     lines.extend(speaks.map(line));
+    let left = point.figures.iter();
+    let left = left.filter(|it| it.outcome == Outcome::LeftOut && !point.is_left_out());
+    lines.extend(left.map(line));
     if point.is_left_out() && point.outcome != Outcome::LeftOut {
         lines.extend(point.figures.first().map(line));
     }

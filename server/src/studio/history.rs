@@ -11,7 +11,9 @@ use app::history::{
 use app::studio::{StudioError, StudyState};
 use app::ui::badge::marks_of;
 use measure::decimal;
-use measure::history::{self, Entry, FEWEST, Figure, Regression, changes, current, judge_among};
+use measure::history::{
+    self, Bar, Entry, FEWEST, Figure, Regression, changes, current, judge_among,
+};
 use uuid::Uuid;
 
 pub(crate) use kept::{catch_up, catch_up_or_log};
@@ -30,11 +32,11 @@ struct Asked {
     entries: Vec<Entry>,
 }
 
-/// A study against its history. `allowed` is the share by which it may be worse.
+/// A study against its history.
 pub(crate) async fn history(
     store: &Store,
     study: Uuid,
-    allowed: Option<f64>,
+    bar: Bar,
 ) -> Result<HistoryView, StudioError> {
     catch_up(store).await.map_err(internal)?;
     let model = Model::load(store, study).await.map_err(internal)?;
@@ -47,11 +49,18 @@ pub(crate) async fn history(
             configurations.push((stored, asked(store, &model, stored).await?));
         }
     }
-    Ok(judged(&model, configurations, allowed))
+    Ok(judged(&model, configurations, bar))
 }
 
-/// A share as people write it: `5%`, or `5`.
-pub(crate) fn read_allowed(text: &str) -> Result<Option<f64>, StudioError> {
+/// What a run is held to, as people write it.
+pub(crate) fn read_bar(allow: &str, blind: &str) -> Result<Bar, StudioError> {
+    let bar = Bar::from(read_share("allow", allow)?);
+    let blind = read_share("blind", blind)?.unwrap_or(bar.blind);
+    Ok(Bar { blind, ..bar })
+}
+
+/// A share: `5%`, or `5`.
+fn read_share(field: &'static str, text: &str) -> Result<Option<f64>, StudioError> {
     let text = text.trim();
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     if number.is_empty() {
@@ -59,8 +68,8 @@ pub(crate) fn read_allowed(text: &str) -> Result<Option<f64>, StudioError> {
     }
     let percent = decimal::parse(number).filter(|it| (0.0..=1000.0).contains(it));
     let percent = percent.ok_or_else(|| {
-        let message = format!("allow takes a number of percent from 0 to 1000, got {text:?}");
-        invalid("allow", message)
+        let message = format!("{field} takes a number of percent from 0 to 1000, got {text:?}");
+        invalid(field, message)
     })?;
     Ok(Some(percent / 100.0))
 }
@@ -105,7 +114,7 @@ impl Asked {
         matches!(self.found.told, Told::Value(..)) && FEWEST <= current(&self.entries).len()
     }
 
-    fn judge(&self, allowed: Option<f64>, together: usize) -> FigureHistory {
+    fn judge(&self, bar: Bar, together: usize) -> FigureHistory {
         let (metric, percentile) = match self.found.figure {
             Figure::Latency(metric, percentile) => (Some(metric), Some(percentile)),
             Figure::Ceiling => (None, None),
@@ -140,7 +149,7 @@ impl Asked {
                     value: *value,
                     error: *error,
                 };
-                let of = judge_among(&self.entries, new, self.found.figure, allowed, together);
+                let of = judge_among(&self.entries, new, self.found.figure, bar, together);
                 FigureHistory {
                     error: Some(*error),
                     ..with(blank, *value, of)
@@ -205,14 +214,14 @@ fn with(blank: FigureHistory, value: f64, of: Regression) -> FigureHistory {
 fn judged(
     model: &Model,
     configurations: Vec<(&StoredConfiguration, Vec<Asked>)>,
-    allowed: Option<f64>,
+    bar: Bar,
 ) -> HistoryView {
     let all = configurations.iter().flat_map(|(_, asked)| asked);
     let together = all.filter(|it| it.is_judged()).count();
     let configurations = configurations.into_iter().map(|(stored, asked)| {
         let judged = asked
             .iter()
-            .map(|it| (it.found.level, it.judge(allowed, together)));
+            .map(|it| (it.found.level, it.judge(bar, together)));
         ConfigurationHistory {
             id: stored.id,
             name: model.spec_of(stored.ordinal).name,
@@ -229,7 +238,8 @@ fn judged(
         simulated: model.study.simulated,
         marks: marks_of(&model.view()),
         unit: app::words::rate_unit(&model.study.spec).to_owned(),
-        allowed,
+        allowed: bar.allowed,
+        blind: bar.blind,
         together: u32::try_from(together).unwrap_or(u32::MAX),
         // An open study may still get worse.
         outcome,

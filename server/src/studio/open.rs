@@ -83,6 +83,7 @@ impl LocalStudio {
             registry,
             kept: Default::default(),
             found_again: Default::default(),
+            differences: Default::default(),
             offers: Default::default(),
             may_start_engines,
             _lock: lock,

@@ -85,7 +85,8 @@ impl LocalStudio {
             .ok_or_else(|| missing("link"))?;
         let origin = model.study.imported.as_ref();
         let origin = origin.map_or_else(String::new, shared_origin_words);
-        let view = self.completed(model.view()).await?;
+        let mut view = self.completed(model.view()).await?;
+        view.differences = self.differences(&view).await;
         let mut view = match scope {
             ShareScope::All => without_keys(view),
             ShareScope::Aggregates | ShareScope::Requests => stripped(view),

@@ -83,6 +83,7 @@ impl Model {
             imported: imported.map_or_else(String::new, |it| origin_words(&it)),
             starts: String::new(),
             compared: String::new(),
+            differences: Vec::new(),
             aggregates_only: false,
         }
     }

@@ -66,7 +66,7 @@ async fn a_slowdown_that_no_fact_tells_is_found() {
         // Runs that the client disturbed are none: until there are enough.
         for _ in 0..16 {
             let last = run(&studio, &usual).await?;
-            let view = studio.history(&ME, last, allowed).await?;
+            let view = studio.history(&ME, last, allowed.into()).await?;
             assert_ne!(view.outcome, Outcome::Fail, "{view:#?}");
             let is_judged = enough(&view);
             same = Some(view);
@@ -80,7 +80,7 @@ async fn a_slowdown_that_no_fact_tells_is_found() {
         let mut found = false;
         for _ in 0..4 {
             let last = run(&studio, &slow).await?;
-            let view = studio.history(&ME, last, allowed).await?;
+            let view = studio.history(&ME, last, allowed.into()).await?;
             if is_measured(&view) {
                 assert_eq!(view.outcome, Outcome::Fail, "{view:#?}");
                 found = true;

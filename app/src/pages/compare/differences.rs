@@ -103,12 +103,8 @@ fn row(level: Level, pair: &PairComparison, metrics: &[(Metric, f64)]) -> Html {
             .find(|(one, ..)| *one == level)
             .map(|(_, difference, verdict)| {
                 cell(
-                    difference.as_ref().map(points),
-                    // A difference of shares is one of points.
-                    (
-                        verdict,
-                        words::verdict(verdict).replace("\u{202f}%)", " points)"),
-                    ),
+                    difference.as_ref().map(words::difference_in_points),
+                    (verdict, words::verdict_in_points(verdict)),
                     &detail(difference.as_ref(), None),
                 )
             });
@@ -164,6 +160,7 @@ pub(super) fn word_of(verdict: &Verdict) -> (&'static str, &'static str) {
         Verdict::Better => ("good", "better"),
         Verdict::Worse => ("bad", "worse"),
         Verdict::NoDifference { .. } => ("plain", "none we can see"),
+        Verdict::CannotTell { .. } => ("plain", "cannot tell"),
         Verdict::NotYetJudged { .. } => ("plain", "not yet judged"),
     }
 }
@@ -178,16 +175,4 @@ fn detail(difference: Option<&Difference>, remark: Option<&str>) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join("; ")
-}
-
-/// A difference of shares in percentage points.
-fn points(difference: &Difference) -> String {
-    let digits = usize::from(!words::is_wide(difference));
-    let point = |value: f64| words::signed(value * 100.0, digits);
-    format!(
-        "{} points ({} to {})",
-        point(difference.relative),
-        point(difference.lo),
-        point(difference.hi)
-    )
 }

@@ -14,7 +14,9 @@ pub fn in_words(found: &CeilingComparison, along: &[Along]) -> String {
     let same_way = match found.verdict {
         Verdict::Better if !worse.is_empty() => &mut better,
         Verdict::Worse if !better.is_empty() => &mut worse,
-        Verdict::NoDifference { .. } if !(better.is_empty() && worse.is_empty()) => {
+        Verdict::NoDifference { .. } | Verdict::CannotTell { .. }
+            if !(better.is_empty() && worse.is_empty()) =>
+        {
             let both = both(&better, &worse);
             return format!("{}; {both}.", plain.trim_end_matches('.'));
         }

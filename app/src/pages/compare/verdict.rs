@@ -41,8 +41,10 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         return (withheld(&candidate, differing), None);
     }
     let (Some(from), Some(to)) = (ceiling(0), ceiling(pair.candidate as usize)) else {
-        let why = "its points or the baseline's are not all judged";
-        return (open(&candidate, &pair.comparability, why), None);
+        return (
+            open(compared, pair, &candidate, without_ceilings(compared)),
+            None,
+        );
     };
     let second = pair
         .ceilings_by_percentile
@@ -50,7 +52,7 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
         .map(|found| format!("By the percentile verdict: {}", in_words(found)));
     if let Some(Verdict::NotYetJudged { why }) = pair.ceilings.as_ref().map(|it| &it.verdict) {
         let why = words::small(why.trim_end_matches('.'));
-        return (open(&candidate, &pair.comparability, &why), second);
+        return (open(compared, pair, &candidate, &why), second);
     }
     let first = format!(
         "{} moves the ceiling from {} to {} {}: {}",
@@ -68,10 +70,27 @@ pub fn sentences(compared: &CompareView, pair: &PairComparison) -> (String, Opti
     (first + &trade::caveat(compared, pair), second)
 }
 
-/// What was changed, and why nothing can be said of it yet.
-fn open(candidate: &str, comparability: &Comparability, why: &str) -> String {
-    let changed = cause(candidate, comparability);
-    format!("{}: no verdict yet, {why}.", changed.trim_end_matches(','))
+/// What was changed, and what can be said of it without a verdict on ceilings: the surest difference, else why there is none yet.
+fn open(compared: &CompareView, pair: &PairComparison, candidate: &str, why: &str) -> String {
+    let changed = cause(candidate, &pair.comparability);
+    let changed = changed.trim_end_matches(',');
+    match words::surest(pair, unit(compared)) {
+        Some(found) => {
+            let caveat = trade::caveat(compared, pair);
+            format!("{changed}: {found}. Of ceilings no verdict yet: {why}.{caveat}")
+        }
+        None => format!("{changed}: no verdict yet, {why}."),
+    }
+}
+
+/// Why there are no ceilings at all.
+fn without_ceilings(compared: &CompareView) -> &'static str {
+    let points = compared.configurations.iter().flat_map(|it| &it.points);
+    if { points }.all(|it| !it.level.is_open()) {
+        "a closed loop offers no rate of its own, so there is none"
+    } else {
+        "its points or the baseline's are not all judged"
+    }
 }
 
 /// Who has not run yet.

@@ -210,18 +210,18 @@ fn rate(label: &str, value: Option<f64>, reason: &str) -> Html {
 
 /// p50, p95, p99 of one metric. Above capacity they are marked: a direction, no value.
 fn latencies(metric: &str, distribution: &Distribution, above: Option<&str>) -> Html {
-    let cell = |name: &str, estimate: &Option<Estimate>| {
+    let cell = |name: &str, estimate: &Option<Estimate>, text: Option<String>| {
         let mut detail = words::estimate_detail(estimate.as_ref(), distribution);
         if let Some(why) = above {
             detail = format!("above capacity, a direction and no value: {why}; {detail}");
         }
-        let value = |estimate: &Estimate| {
+        let value = |text: String| {
             let arrow = if above.is_some() { "↑ " } else { "" };
             html!(
                 r#"<span title="{}">{}{}</span>"#,
                 detail,
                 arrow,
-                format::latency_value(estimate)
+                format::value_of(&text)
             )
         };
         html!(
@@ -229,13 +229,15 @@ fn latencies(metric: &str, distribution: &Distribution, above: Option<&str>) -> 
             if above.is_some() { " beyond" } else { "" },
             metric,
             name,
-            estimate.as_ref().map_or_else(|| missing(&detail), value),
+            text.map_or_else(|| missing(&detail), value),
         )
     };
     let Distribution { p50, p95, p99, .. } = distribution;
+    let texts = format::latencies([p50, p95, p99].map(Option::as_ref));
     [("p50", p50), ("p95", p95), ("p99", p99)]
         .into_iter()
-        .map(|(name, estimate)| cell(name, estimate))
+        .zip(texts)
+        .map(|((name, estimate), text)| cell(name, estimate, text))
         .collect()
 }
 

@@ -15,7 +15,7 @@ fn slowing(factor: f64, seed: u64) -> Vec<Score> {
 }
 
 /// So many repeats of both sides, as A B, then B A.
-fn repeats(count: u32, factor: f64) -> Vec<(Run<'static>, Run<'static>)> {
+pub(super) fn repeats(count: u32, factor: f64) -> Vec<(Run<'static>, Run<'static>)> {
     let run = |repeat: u32, place: u32, factor: f64| Run {
         repeat,
         started_ms: i64::from(2 * repeat + place) * 60_000,

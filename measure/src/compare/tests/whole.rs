@@ -63,6 +63,27 @@ fn a_steady_machine_is_said_to_be() {
 }
 
 #[test]
+fn a_median_that_could_not_be_judged_is_not_said_to_be_steady() {
+    // TTFT trebles within each run: its requests tell nothing of it. TPOT is the same throughout.
+    let (baseline, candidate): (Vec<_>, Vec<_>) =
+        super::repeats::repeats(2, 1.0).into_iter().unzip();
+    let level = LevelRuns {
+        level: Level::Inf,
+        baseline,
+        candidate,
+        no_latencies: None,
+        nothing: None,
+    };
+    let Drift::Steady { watched, .. } = pooled(vec![level]).drift else {
+        panic!("steady")
+    };
+    let of = |metric: Metric| watched.iter().find(|it| it.metric == metric);
+    let seen = |metric| of(metric).map(|it| it.smallest_seen.is_some());
+    assert_eq!(seen(Metric::Ttft), Some(false), "{watched:?}");
+    assert_eq!(seen(Metric::Tpot), Some(true), "{watched:?}");
+}
+
+#[test]
 fn repeats_that_disagree_say_that_nothing_is_sure() {
     // In one repeat a quarter slower, in the other a quarter faster.
     let made = runs([1.0, 1.25, 1.0, 0.8, 1.0, 1.25, 1.0, 0.8]);
@@ -113,7 +134,7 @@ fn what_ran_after_all_of_the_baseline_may_be_its_drift() {
     }
     let found = at(&pooled(levels), Metric::Ttft, 50.0);
     assert!(
-        matches!(found.verdict, Verdict::NoDifference { .. }),
+        matches!(found.verdict, Verdict::CannotTell { .. }),
         "{found:?}"
     );
 }
@@ -121,7 +142,8 @@ fn what_ran_after_all_of_the_baseline_may_be_its_drift() {
 #[test]
 fn one_run_each_knows_nothing_of_drift() {
     let one = point(100, 1, 1.0, 2);
-    assert_eq!(pooled(vec![once(&one, &one)]).drift, Drift::Unknown);
+    let unknown = Drift::Unknown { repeated: false };
+    assert_eq!(pooled(vec![once(&one, &one)]).drift, unknown);
 }
 
 #[test]

@@ -35,7 +35,7 @@ shapes! {
         /// whether it is `uneven` from level to level.
         pub along: Vec<Value>,
         /// The baseline's second half against its first: `unknown`, `steady` with the smallest change that would have been
-        /// seen, `restless` with what runs of one side differ by, or `drifted` with metric and change. Null when the verdict is withheld.
+        /// seen, of any median and (`watched`) of each that was judged, `restless` with what runs of one side differ by, or `drifted` with metric and change. Null when the verdict is withheld.
         pub drift: Option<Value>,
         /// How many differences were judged together; their intervals are as wide as that takes.
         pub together: u32,

@@ -12,6 +12,8 @@ shapes! {
         pub unit: String,
         /// The share by which it may be worse, where that was asked.
         pub allowed: Option<f64>,
+        /// Where nothing was allowed: the largest change for the worse that may stay unseen in what passes, as a share.
+        pub blind: f64,
         /// Figures that are judged together, each the surer for it.
         pub together: u32,
         /// All operating points together: one that fails is enough.

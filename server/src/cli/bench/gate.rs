@@ -1,7 +1,7 @@
 //! The exit status of a run that a gate waits for, and the table of all.
 
 use measure::certificate::Innocence;
-use measure::slo::{Judgement, Keeps};
+use measure::slo::{Judgement, Keeps, Slo};
 
 use super::super::DONE;
 use super::promise::Promise;
@@ -27,6 +27,51 @@ pub(super) fn kept(asked: bool, promise: Option<&Promise>, report: &Report) -> u
     let client = report.certificate().innocence;
     let promise = promise.filter(|_| asked);
     promise.map_or(DONE, |it| status(it.parts().1, client))
+}
+
+/// Why it cannot be told and what would settle it, where the status says so.
+pub(super) fn why_undecided(
+    asked: bool,
+    promise: Option<&Promise>,
+    report: &Report,
+) -> Option<String> {
+    let client = report.certificate().innocence;
+    let (slo, judgement) = promise.filter(|_| asked)?.parts();
+    let open = status(judgement, client) == UNDECIDED;
+    open.then(|| undecided(slo, judgement, client))
+}
+
+fn undecided(slo: &Slo, judgement: &Judgement, client: Innocence) -> String {
+    if client == Innocence::Void {
+        return "Gate: cannot tell, the run is void: the client itself disturbed it. Run it again on a quieter host.".to_owned();
+    }
+    let asks = 100.0 * slo.attainment;
+    let Some(share) = judgement.attainment else {
+        return "Gate: cannot tell, no request can be judged by this SLO.".to_owned();
+    };
+    let (lo, hi) = (100.0 * share.lo, 100.0 * share.hi);
+    let mut said = format!(
+        "Gate: cannot tell, the SLO asks for {asks:.1} % good and the 95 % interval reaches from {lo:.1} to {hi:.1} %."
+    );
+    let more = if share.value == 1.0 {
+        all_good(slo.attainment)
+    } else {
+        "More requests make it narrower: four times as many about half as wide.".to_owned()
+    };
+    said.push(' ');
+    said.push_str(&more);
+    said
+}
+
+/// Wilson's lower end of n good of n is n / (n + z^2).
+fn all_good(attainment: f64) -> String {
+    const Z: f64 = 1.959_963_984_540_054;
+    if 1.0 <= attainment {
+        return "No number of requests shows that all are good: ask for less than 100 %."
+            .to_owned();
+    }
+    let needed = (attainment * Z * Z / (1.0 - attainment)).ceil();
+    format!("All were good: {needed:.0} independent requests that are would settle it.")
 }
 
 /// The status by the share of good requests. Of a void run nothing can be told.
@@ -62,6 +107,30 @@ mod tests {
             assert_eq!(of(keeps, Innocence::Suspect), expected, "{keeps:?}");
             assert_eq!(of(keeps, Innocence::Void), 5, "{keeps:?}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_told_says_what_would_settle_it() {
+        let slo: Slo = "ttft<1s attain>=99%".parse().expect("an SLO");
+        let of = |value: f64, lo: f64, hi: f64| {
+            let attainment = Some(measure::quantile::Proportion {
+                value,
+                lo,
+                hi,
+                effective: 100.0,
+            });
+            let judgement = Judgement {
+                attainment,
+                ..judgement()
+            };
+            undecided(&slo, &judgement, Innocence::Clean)
+        };
+        assert_eq!(
+            of(1.0, 0.963, 1.0),
+            "Gate: cannot tell, the SLO asks for 99.0 % good and the 95 % interval reaches from 96.3 to 100.0 %. All were good: 381 independent requests that are would settle it."
+        );
+        assert!(of(0.985, 0.95, 0.995).contains("More requests make it narrower"));
+        assert!(undecided(&slo, &judgement(), Innocence::Void).contains("quieter host"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use measure::certificate::{Calibration, Certificate, ClientEvidence, Demand, Innocence, certify};
 use measure::evidence::Evidence;
-use measure::quantile::{Distribution, Estimate};
+use measure::quantile::{Distribution, Estimate, needed_for};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
 use measure::summary::{Discipline, Failures, Summary, summarize};
@@ -218,11 +218,9 @@ impl Block {
     fn latency(&mut self, title: &str, name: &str, distribution: &Distribution) {
         self.head("-", title);
         for (percentile, estimate) in percentiles(distribution) {
-            let millis = |value: Option<Nanos>| value.map_or(f64::INFINITY, Nanos::as_millis_f64);
-            self.number(
-                &format!("P{percentile} {name} (ms):"),
-                estimate.map(|estimate| millis(estimate.value)),
-            );
+            let (value, beside) = with_interval(percentile, estimate.as_ref(), distribution);
+            let label = format!("P{percentile} {name} (ms):");
+            self.line(&format!("{label:<40} {value:<10} {beside}"));
         }
         self.whole(&format!("{name} samples:"), distribution.count.into());
     }
@@ -246,6 +244,47 @@ impl Block {
         for reason in &certificate.reasons {
             self.line(&format!("  {reason}"));
         }
+    }
+}
+
+/// A percentile's value, and behind it its 95 % interval. A dash where so few requests bound it on one side alone, with what it would
+/// take.
+fn with_interval(
+    percentile: u32,
+    estimate: Option<&Estimate>,
+    distribution: &Distribution,
+) -> (String, String) {
+    let millis = |value: Nanos| format!("{:.2}", value.as_millis_f64());
+    let Some(found) = estimate else {
+        return ("-".to_owned(), String::new());
+    };
+    match (found.value, found.lo, found.hi) {
+        (None, Some(lo), _) => ("inf".to_owned(), format!("(at least {})", millis(lo))),
+        (None, ..) => ("inf".to_owned(), "(failures reach into it)".to_owned()),
+        (Some(value), Some(lo), Some(hi)) => (
+            millis(value),
+            format!("(95 %: {} to {})", millis(lo), millis(hi)),
+        ),
+        (Some(_), lo, _) => {
+            let lo = lo.map_or(String::new(), |it| format!("at least {}; ", millis(it)));
+            let needed = needed_for(f64::from(percentile));
+            (
+                "-".to_owned(),
+                format!("({lo}{})", takes(needed, distribution)),
+            )
+        }
+    }
+}
+
+/// What an interval with two ends takes: more requests, or such as hang together less.
+fn takes(needed: u32, distribution: &Distribution) -> String {
+    if distribution.count < needed {
+        format!("takes {needed} requests, has {}", distribution.count)
+    } else {
+        format!(
+            "takes {needed} independent requests, these {} are worth {:.0}",
+            distribution.count, distribution.effective
+        )
     }
 }
 

@@ -74,13 +74,13 @@ fn row(row: &Row) -> Vec<String> {
         "" => row.metric.clone(),
         unit => format!("{} ({unit})", row.metric),
     };
-    let theirs = if row.same {
+    let theirs = if row.reads_the_same() {
         "the same".to_owned()
     } else {
         row.theirs.text()
     };
     let figures = format!("  {name:<18} {:<28} {theirs}", row.ours.text());
-    let why = (!row.same).then(|| format!("      {}", row.why));
+    let why = (!row.reads_the_same()).then(|| format!("      {}", row.why));
     [figures].into_iter().chain(why).collect()
 }
 
@@ -107,7 +107,7 @@ mod tests {
         for part in [
             "By the rules of vllm bench serve",
             "unbounded",
-            "Failures are left out; ours stand as infinity",
+            "failures are left out; ours stand as infinity",
             "Completed          39",
             "the same",
             "this client read the bytes",

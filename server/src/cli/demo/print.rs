@@ -225,7 +225,7 @@ fn verdict(
     });
     let said = match verdict {
         Verdict::NotYetJudged { why } => format!("not yet judged{by}: {why}"),
-        Verdict::NoDifference { .. } => words::verdict(verdict),
+        Verdict::NoDifference { .. } | Verdict::CannotTell { .. } => words::verdict(verdict),
         Verdict::Better | Verdict::Worse => format!("{}{by}", words::verdict(verdict)),
     };
     let said = remark

@@ -1,7 +1,7 @@
 //! What a comparison found beside its table, in words made here so that the page need not know how.
 
 use app::words;
-use measure::compare::{Along, Difference, Drift, Pooled, Verdict};
+use measure::compare::{Along, Drift, Pooled, Verdict, Watched};
 
 /// Along the curve, whether the machine drifted, and how many verdicts were judged together.
 pub(super) fn said(pooled: &Pooled) -> Vec<String> {
@@ -30,37 +30,35 @@ fn along(found: &[Along]) -> Option<String> {
 }
 
 fn one(along: &Along) -> String {
-    let (name, by) = match (along.metric, along.percentile) {
+    let (name, by, verdict) = match (along.metric, along.percentile) {
         (Some(metric), Some(percentile)) => (
             format!("{} p{percentile}", words::metric_name(metric)),
             words::difference(&along.difference),
+            words::verdict(&along.verdict),
         ),
-        _ => ("attainment".to_owned(), points(&along.difference)),
+        _ => (
+            "attainment".to_owned(),
+            words::difference_in_points(&along.difference),
+            words::verdict_in_points(&along.verdict),
+        ),
     };
     let uneven = if along.uneven {
         ", and not the same at every level"
     } else {
         ""
     };
-    format!("{name} {by}, {}{uneven}", words::verdict(&along.verdict))
-}
-
-/// A difference of shares in percentage points.
-fn points(difference: &Difference) -> String {
-    let point = |value: f64| format!("{:+.1}", value * 100.0).replace('-', "−");
-    let [by, lo, hi] = [difference.relative, difference.lo, difference.hi].map(point);
-    format!("{by} points ({lo} to {hi})")
+    format!("{name} {by}, {verdict}{uneven}")
 }
 
 fn drift(drift: &Drift) -> String {
     match drift {
-        Drift::Unknown => "Whether the machine drifted meanwhile nobody can tell: the baseline ran once at each level. \
+        Drift::Unknown { repeated: false } => "Whether the machine drifted meanwhile nobody can tell: the baseline ran once at each level. \
                            Repeats would tell, and what two runs differ by without any cause."
             .to_owned(),
-        Drift::Steady { smallest_seen } => format!(
-            "The baseline's own two halves do not differ; from {:.1} % on it would have been seen.",
-            smallest_seen * 100.0
-        ),
+        Drift::Unknown { repeated: true } => "Whether the machine drifted meanwhile nobody can tell: the baseline's own two \
+                           halves have too few requests to be compared, or such as hang together too long."
+            .to_owned(),
+        Drift::Steady { watched, .. } => steady(watched),
         Drift::Restless { deviation } => format!(
             "The machine was not steady: runs of one and the same configuration differ by {:.1} % beyond what their requests \
              explain. Only what repeats agree on is judged.",
@@ -75,6 +73,38 @@ fn drift(drift: &Drift) -> String {
     }
 }
 
+/// Which medians were judged, and how large a change of each would have been seen.
+fn steady(watched: &[Watched]) -> String {
+    let (judged, open): (Vec<&Watched>, Vec<&Watched>) =
+        watched.iter().partition(|it| it.smallest_seen.is_some());
+    let seen = judged.iter().filter_map(|it| {
+        let seen = it.smallest_seen?;
+        let only = if 1.0 <= seen { "only " } else { "" };
+        Some(format!(
+            "{} {only}from {} on",
+            median(it),
+            words::larger(seen)
+        ))
+    });
+    let seen: Vec<String> = seen.collect();
+    let open: Vec<String> = open.into_iter().map(median).collect();
+    let open = (!open.is_empty()).then(|| {
+        format!(
+            " Of {} nobody can tell: its requests are too few, or hang together too long.",
+            open.join(" and ")
+        )
+    });
+    format!(
+        "The baseline's own two halves do not differ as far as can be seen: a change of {} would have been seen.{}",
+        seen.join(", of "),
+        open.unwrap_or_default()
+    )
+}
+
+fn median(of: &Watched) -> String {
+    format!("{} p50", words::metric_name(of.metric))
+}
+
 fn together(counted: u32) -> Option<String> {
     (1 < counted).then(|| {
         format!(
@@ -86,6 +116,7 @@ fn together(counted: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use measure::compare::Difference;
     use measure::slo::Metric;
 
     use super::*;
@@ -97,6 +128,46 @@ mod tests {
             hi: relative + 0.02,
             pairs: 900,
         }
+    }
+
+    fn watched(metric: Metric, smallest_seen: Option<f64>) -> Watched {
+        Watched {
+            metric,
+            smallest_seen,
+        }
+    }
+
+    #[test]
+    fn each_median_says_what_would_have_been_seen_of_it() {
+        let said = steady(&[
+            watched(Metric::Ttft, Some(2.2)),
+            watched(Metric::Tpot, Some(0.032)),
+        ]);
+        assert!(
+            said.contains(
+                "TTFT p50 only from 3.20 times as much on, of TPOT p50 from 3.2\u{202f}% on"
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn an_empty_verdict_is_none() {
+        let along = found(
+            Some(Metric::Ttft),
+            Some(50.0),
+            0.01,
+            Verdict::CannotTell {
+                smallest_seen: 24.667,
+            },
+        );
+        let said = one(&along);
+        assert!(
+            said.ends_with(
+                "cannot tell (one would have been seen only from 25.7 times as much on)"
+            ),
+            "{said}"
+        );
     }
 
     fn found(metric: Option<Metric>, percentile: Option<f64>, by: f64, verdict: Verdict) -> Along {
@@ -123,6 +194,10 @@ mod tests {
             ],
             drift: Drift::Steady {
                 smallest_seen: 0.041,
+                watched: vec![
+                    watched(Metric::Tpot, Some(0.041)),
+                    watched(Metric::Ttft, None),
+                ],
             },
             counted: 28,
         };
@@ -137,8 +212,12 @@ mod tests {
         );
         assert!(!said.contains("p99"), "{said}");
         assert!(
-            said.contains("from 4.1 % on it would have been seen"),
+            said.contains("a change of TPOT p50 from 4.1\u{202f}% on would have been seen. Of TTFT p50 nobody can tell"),
             "{said}"
+        );
+        assert!(
+            said.contains("(smallest we could have seen: 3 points)"),
+            "a share's in points, as its interval is: {said}"
         );
         assert!(said.contains("28 differences"), "{said}");
     }

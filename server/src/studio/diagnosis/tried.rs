@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use app::diagnosis::{Foretold, RuleRecord, Tried};
 use app::studio::{PointState, StudioError, StudyState};
-use measure::diagnose::{Came, Measured, Outcome, Tally, check_prediction};
+use measure::diagnose::{Came, Measured, Outcome, Tally, check_paired, check_prediction};
 use measure::knobs::Knobs;
 use measure::study::{ConfigurationSpec, StudySpec};
+use measure::units::Level;
 use uuid::Uuid;
 
 use super::super::views::Model;
@@ -184,7 +185,10 @@ impl LocalStudio {
             return Ok(NOTHING);
         };
         let prediction = foretold.prediction;
-        let judged = move || judge(&prediction, before, after);
+        // Of one study both sides were asked the same, but for what answers put into later turns.
+        let alike = !model.study.spec.workload.has_real_answers();
+        let level = alike.then_some(foretold.level);
+        let judged = move || judge(&prediction, level, before, after);
         let judged = tokio::task::spawn_blocking(judged).await;
         judged.map_err(internal)?.map_err(internal)
     }
@@ -194,6 +198,7 @@ impl LocalStudio {
 const NOTHING: Outcome = Outcome {
     came: Came::CannotTell,
     sure: false,
+    paired: None,
     before: None,
     after: None,
     bound: None,
@@ -201,6 +206,7 @@ const NOTHING: Outcome = Outcome {
 
 fn judge(
     prediction: &measure::diagnose::Prediction,
+    paired: Option<Level>,
     mut before: PointFigures,
     mut after: PointFigures,
 ) -> Result<Outcome, ReadError> {
@@ -210,7 +216,10 @@ fn judge(
         summary: &figures.summary,
         client: &figures.certificate,
     });
-    Ok(check_prediction(prediction, was, is))
+    Ok(match paired {
+        Some(level) => check_paired(prediction, was, is, level),
+        None => check_prediction(prediction, was, is),
+    })
 }
 
 /// Whether nothing of the first two configurations is still to be measured.

@@ -13,10 +13,10 @@ fn what_is_allowed_is_read_as_people_write_it() {
         ("0.5%", Some(0.005)),
         ("", None),
     ] {
-        assert_eq!(read_allowed(text).expect(text), expected);
+        assert_eq!(read_share("allow", text).expect(text), expected);
     }
     for text in ["much", "-1", "1001", "NaN"] {
-        assert!(read_allowed(text).is_err(), "{text}");
+        assert!(read_share("allow", text).is_err(), "{text}");
     }
 }
 

@@ -161,6 +161,30 @@ fn the_block_is_the_one_that_people_know() {
 }
 
 #[test]
+fn a_percentile_stands_with_its_interval_or_with_what_it_would_take() {
+    let of = |count, lo, hi| {
+        let at = |millis: f64| Nanos((millis * 1e6) as u64);
+        let estimate = Estimate {
+            value: Some(at(86.69)),
+            lo: Some(at(lo)),
+            hi: Option::map(hi, at),
+        };
+        let distribution = Distribution {
+            count,
+            effective: f64::from(count),
+            ..Distribution::default()
+        };
+        let (value, beside) = with_interval(99, Some(&estimate), &distribution);
+        format!("{value} {beside}")
+    };
+    assert_eq!(of(400, 80.1, Some(95.2)), "86.69 (95 %: 80.10 to 95.20)");
+    assert_eq!(
+        of(100, 80.1, None),
+        "- (at least 80.10; takes 368 requests, has 100)"
+    );
+}
+
+#[test]
 fn a_run_without_a_success_says_why() {
     let refused = |index| RequestRecord {
         http_status: Some(401),

@@ -1,0 +1,98 @@
+//! What else is surest of configurations that have no verdict on their ceilings: worked out once a study has ended, and then kept in memory.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use app::pages::compare::MOST;
+use app::studio::{CompareView, StudyState, StudyView};
+use app::words;
+use measure::compare::{Verdict, compare_ceilings};
+use measure::curve::Ceiling;
+use measure::study::StudySpec;
+use uuid::Uuid;
+
+use super::{LocalStudio, compare};
+
+/// Studies whose differences are remembered.
+const MOST_KEPT: usize = 64;
+
+/// By study, with what it was worked out from.
+#[derive(Default)]
+pub(super) struct Differences(Mutex<VecDeque<(Uuid, u64, Vec<(u32, String)>)>>);
+
+impl Differences {
+    fn get(&self, study: Uuid, made_of: u64) -> Option<Vec<(u32, String)>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.iter().find(|it| (it.0, it.1) == (study, made_of));
+        found.map(|it| it.2.clone())
+    }
+
+    fn keep(&self, study: Uuid, made_of: u64, found: Vec<(u32, String)>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|it| it.0 != study);
+        all.push_back((study, made_of, found));
+        if MOST_KEPT < all.len() {
+            all.pop_front();
+        }
+    }
+}
+
+impl LocalStudio {
+    /// Of a study that has ended, by configuration. Nothing where ceilings have their verdicts, or nothing can be compared.
+    pub(super) async fn differences(&self, view: &StudyView) -> Vec<(u32, String)> {
+        if !has_ended(view.state) || !is_open(view) {
+            return Vec::new();
+        }
+        let made_of = made_of(view);
+        if let Some(known) = self.differences.get(view.id, made_of) {
+            return known;
+        }
+        let ids = view.configurations.iter().take(MOST).map(|it| it.id);
+        let ids: Vec<Uuid> = ids.collect();
+        let compared = compare::compare(&self.store, &ids, None).await;
+        // The study stands without it.
+        let found = compared
+            .map(|it| surest(&it, &view.spec))
+            .unwrap_or_default();
+        self.differences.keep(view.id, made_of, found.clone());
+        found
+    }
+}
+
+fn has_ended(state: StudyState) -> bool {
+    use StudyState::{Queued, Running, Waiting};
+    !matches!(state, Queued | Running | Waiting)
+}
+
+/// Whether some configuration has no verdict on its ceiling.
+fn is_open(view: &StudyView) -> bool {
+    let Some((baseline, others)) = view.configurations.split_first() else {
+        return false;
+    };
+    let judged = |other: Option<Ceiling>| {
+        let verdict = baseline.ceiling.zip(other);
+        let verdict = verdict.map(|(from, to)| compare_ceilings(from, to).verdict);
+        matches!(
+            verdict,
+            Some(Verdict::Better | Verdict::Worse | Verdict::NoDifference { .. })
+        )
+    };
+    others.iter().any(|it| !judged(it.ceiling))
+}
+
+/// Points never change once they are measured; specifications and facts may be declared anew.
+fn made_of(view: &StudyView) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let measured = view.points.iter().filter(|it| it.summary.is_some()).count();
+    let stated = serde_json::to_string(&(&view.spec, &view.configurations));
+    (measured, stated.unwrap_or_default()).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn surest(compared: &CompareView, spec: &StudySpec) -> Vec<(u32, String)> {
+    let unit = words::rate_unit(spec);
+    let open = compared.pairs.iter().filter(|it| words::needs_surest(it));
+    open.filter_map(|it| Some((it.candidate, words::surest(it, unit)?)))
+        .collect()
+}
