@@ -35,8 +35,8 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
-    ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError,
-    StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+    NewComparison, ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio,
+    StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
 use async_trait::async_trait;
 use measure::evidence::Evidence;
@@ -362,6 +362,14 @@ impl Studio for LocalStudio {
         self.mint_share(study, expires_ms, scope).await
     }
 
+    async fn share_comparison(
+        &self,
+        _: &Actor,
+        comparison: NewComparison,
+    ) -> Result<ShareRow, StudioError> {
+        self.mint_comparison(comparison).await
+    }
+
     async fn shares(&self, _: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError> {
         self.stored(study).await?;
         self.store.shares(study).await.map_err(internal)
@@ -381,6 +389,7 @@ impl Studio for LocalStudio {
         configurations: Vec<Uuid>,
         slo: Option<Slo>,
     ) -> Result<CompareView, StudioError> {
-        self.compared_by_link(token, configurations, slo).await
+        let link = self.comparable(token).await?;
+        self.compared(&link, configurations, slo).await
     }
 }
