@@ -926,6 +926,14 @@ pub trait Studio: Send + Sync {
         study: Uuid,
         allowed: Option<f64>,
     ) -> Result<HistoryView, StudioError>;
+    /// The same by what is worked out by now: no page waits for the whole store. Where something is lacking, it says so.
+    #[cfg(feature = "ssr")]
+    async fn history_so_far(
+        &self,
+        actor: &Actor,
+        study: Uuid,
+        allowed: Option<f64>,
+    ) -> Result<HistoryView, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     fn will_try(&self, actor: &Actor, point: Uuid);
     /// The first requests that a study would send.

@@ -70,7 +70,7 @@ pub async fn history(
     let view = async {
         let study = study.parse().map_err(|_| missing("study"))?;
         let allowed = read_allowed(&asked.allow)?;
-        edge.studio.history(&actor, study, allowed).await
+        edge.studio.history_so_far(&actor, study, allowed).await
     };
     match view.await {
         Ok(view) => drawn(|nonce| {

@@ -110,7 +110,7 @@ impl LocalStudio {
 impl Studio for LocalStudio {
     async fn studies(&self, _: &Actor, filter: StudyFilter) -> Result<Vec<StudyRow>, StudioError> {
         if filter.examples {
-            return Ok(bundles::example_rows());
+            return Ok(bundles::example_rows().to_vec());
         }
         cards::rows(&self.store, &filter).await.map_err(internal)
     }
@@ -159,6 +159,15 @@ impl Studio for LocalStudio {
         allowed: Option<f64>,
     ) -> Result<HistoryView, StudioError> {
         history::history(&self.store, study, allowed).await
+    }
+
+    async fn history_so_far(
+        &self,
+        _: &Actor,
+        study: Uuid,
+        allowed: Option<f64>,
+    ) -> Result<HistoryView, StudioError> {
+        history::history_so_far(&self.store, study, allowed).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use app::studio::{StudioError, StudyRow, StudyState};
 use measure::study::StudySpec;
@@ -59,12 +60,15 @@ async fn unpacked(
     unpacked.map_err(|cause| BundleError::Broken(std::io::Error::other(cause)))?
 }
 
+/// Studies that come with the studio, as rows of a list: unpacked and read once.
+static EXAMPLE_ROWS: LazyLock<Vec<StudyRow>> = LazyLock::new(|| {
+    let all = bundle::examples().iter();
+    all.filter_map(|it| example_row(&it.manifest)).collect()
+});
+
 /// Studies that come with the studio, as rows of a list.
-pub(super) fn example_rows() -> Vec<StudyRow> {
-    let rows = bundle::examples()
-        .iter()
-        .map(|it| example_row(&it.manifest));
-    rows.flatten().collect()
+pub(super) fn example_rows() -> &'static [StudyRow] {
+    &EXAMPLE_ROWS
 }
 
 /// None where this build cannot read the study, which a test of every example forbids.

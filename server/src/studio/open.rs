@@ -8,9 +8,9 @@ use url::Url;
 use uuid::Uuid;
 
 use super::LocalStudio;
-use super::cards;
 use super::history::catch_up_or_log;
 use super::launch::DATASETS;
+use super::{bundles, cards};
 use crate::live::LiveHub;
 use crate::registry::Registry;
 use crate::store::{Database, OpenError, Store, now_ms};
@@ -94,6 +94,8 @@ impl LocalStudio {
             .start()
             .await
             .map_err(|cause| OpenError::Store { cause })?;
+        // So that whoever looks at the first page need not wait for them.
+        tokio::task::spawn_blocking(bundles::example_rows);
         // Studies of an older program, and of whoever went away right after an end.
         let store = self.store.clone();
         tokio::spawn(async move {
