@@ -796,12 +796,25 @@ impl ShareScope {
     }
 }
 
-/// A share of a study.
+/// A link to a comparison, as it is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewComparison {
+    /// Two or more, of any studies; the first is the baseline.
+    pub configurations: Vec<Uuid>,
+    /// What judges them; the baseline study's own where nothing is said.
+    pub slo: Option<Slo>,
+    /// Milliseconds since 1970 after which it no longer works.
+    pub expires_ms: Option<i64>,
+    /// What it shows.
+    pub scope: ShareScope,
+}
+
+/// A link: to a study, or to a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareRow {
     /// For revoking.
     pub id: Uuid,
-    /// The link's path, `/s/TOKEN`; only right after it was made, since only its hash is kept.
+    /// The link's path, `/s/TOKEN`, of a comparison `/s/TOKEN/compare`; only right after it was made, since only its hash is kept.
     pub path: Option<String>,
     /// Milliseconds since 1970.
     pub created_ms: i64,
@@ -812,6 +825,9 @@ pub struct ShareRow {
     /// What it shows.
     #[serde(default)]
     pub scope: ShareScope,
+    /// What it compares, the baseline first; none of a link to a study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub configurations: Vec<Uuid>,
 }
 
 /// What went wrong, in the words of the person who asked. The HTTP edge maps each to a status.
@@ -942,6 +958,14 @@ pub trait Studio: Send + Sync {
         study: Uuid,
         bar: measure::history::Bar,
     ) -> Result<HistoryView, StudioError>;
+    /// The same by what is worked out by now: no page waits for the whole store. Where something is lacking, it says so.
+    #[cfg(feature = "ssr")]
+    async fn history_so_far(
+        &self,
+        actor: &Actor,
+        study: Uuid,
+        bar: measure::history::Bar,
+    ) -> Result<HistoryView, StudioError>;
     /// Somebody was shown the form of a study that tries what a point's diagnosis foretells: a launch that is that study remembers it.
     fn will_try(&self, actor: &Actor, point: Uuid);
     /// The first requests that a study would send.
@@ -1013,14 +1037,20 @@ pub trait Studio: Send + Sync {
         expires_ms: Option<i64>,
         scope: ShareScope,
     ) -> Result<ShareRow, StudioError>;
-    /// A study's links.
+    /// Mints a link to configurations of any studies, side by side. It opens nothing else of these studies.
+    async fn share_comparison(
+        &self,
+        actor: &Actor,
+        comparison: NewComparison,
+    ) -> Result<ShareRow, StudioError>;
+    /// A study's links, and those to comparisons with a configuration of it.
     async fn shares(&self, actor: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError>;
     /// Revokes a link at once.
     async fn revoke(&self, actor: &Actor, share: Uuid) -> Result<(), StudioError>;
-    /// What a link shows: the study without engine URL, host, prompt, answer or note. No actor: the token is the right.
+    /// What a link to a study shows: the study without engine URL, host, prompt, answer or note. No actor: the token is the right.
     async fn shared(&self, token: &str) -> Result<StudyView, StudioError>;
-    /// A link's study's configurations side by side, as far as the link shows them; all of them where none are named. Where it shows
-    /// figures alone, the study's own SLO judges.
+    /// A link's configurations side by side, as far as the link shows them; all of them where none are named. Where it shows figures
+    /// alone, its own SLO judges.
     async fn shared_compare(
         &self,
         token: &str,

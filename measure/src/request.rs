@@ -270,11 +270,9 @@ impl RequestRecord {
 
     /// Gaps between token-bearing events, in order; `chunks - 1` of them.
     pub fn gaps(&self) -> impl Iterator<Item = Nanos> + '_ {
-        let later = self.chunks.iter().skip(1);
-        self.chunks
-            .iter()
-            .zip(later)
-            .map(|(before, now)| now.arrived().since(before.arrived()))
+        let mut arrivals = self.chunks.arrivals();
+        let mut before = arrivals.next().unwrap_or_default();
+        arrivals.map(move |now| now.since(std::mem::replace(&mut before, now)))
     }
 
     /// The longest gap within the request. No value when several tokens came in one burst.

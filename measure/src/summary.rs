@@ -179,10 +179,15 @@ pub enum Discipline {
 pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Failures) -> Summary {
     let mut arrived: Vec<&RequestRecord> = records.iter().collect();
     arrived.sort_by_key(|record| record.scheduled);
-    let of = |value: Value| sample(&arrived, failures, (value, value)).distribution();
+    let waited = each(&arrived, RequestRecord::ttft);
+    let of = |value: Value| {
+        let values = each(&arrived, value);
+        sample(&arrived, failures, (&values, &values)).distribution()
+    };
     let beside_waits = |value: Value| {
-        let waits = sample(&arrived, failures, (value, RequestRecord::ttft));
-        let values = sample(&arrived, failures, (value, value));
+        let values = each(&arrived, value);
+        let waits = sample(&arrived, failures, (&values, &waited));
+        let values = sample(&arrived, failures, (&values, &values));
         values.beside(waits).distribution()
     };
     let Counts {
@@ -237,16 +242,25 @@ pub fn summarize(records: &[RequestRecord], discipline: Discipline, failures: Fa
 
 type Value = fn(&RequestRecord) -> Option<Nanos>;
 
+/// The value of each request: some take a walk over all of its events.
+fn each(arrived: &[&RequestRecord], value: Value) -> Vec<Option<Nanos>> {
+    arrived.iter().map(|record| value(record)).collect()
+}
+
 /// One value for each request that has one of the first kind: its value of the second. A failed request is infinite or left
 /// out.
-fn sample(arrived: &[&RequestRecord], failures: Failures, (has, value): (Value, Value)) -> Sample {
-    let values = arrived
-        .iter()
-        .filter_map(|record| match (record.is_ok(), failures) {
-            (true, _) => has(record).map(|_| value(record).unwrap_or_default().0 as f64),
-            (false, Failures::AsInfinity) => Some(f64::INFINITY),
-            (false, Failures::SuccessesOnly) => None,
-        });
+fn sample(
+    arrived: &[&RequestRecord],
+    failures: Failures,
+    (has, value): (&[Option<Nanos>], &[Option<Nanos>]),
+) -> Sample {
+    let both = has.iter().zip(value);
+    let values = arrived.iter().zip(both);
+    let values = values.filter_map(|(record, (has, value))| match (record.is_ok(), failures) {
+        (true, _) => has.map(|_| value.unwrap_or_default().0 as f64),
+        (false, Failures::AsInfinity) => Some(f64::INFINITY),
+        (false, Failures::SuccessesOnly) => None,
+    });
     Sample::new(values.collect())
 }
 

@@ -42,7 +42,7 @@ use crate::routes::Edge;
         (name = "datasets", description = "Files that a workload can name: conversations, prompts, traces, tokenizers."),
         (name = "bundles", description = "Studies as files: export, open, and those that come with the studio."),
         (name = "compare", description = "Configurations side by side."),
-        (name = "shares", description = "Links that show one study to whoever has them."),
+        (name = "shares", description = "Links that show a study, or a comparison and nothing else of its studies, to whoever has them."),
     )
 )]
 struct Document;
@@ -71,6 +71,7 @@ fn collected() -> OpenApiRouter<Edge> {
         .routes(routes!(points::rules))
         .routes(routes!(points::diagnosis))
         .routes(routes!(shares::list, shares::create))
+        .routes(routes!(shares::compare))
         .routes(routes!(shares::revoke));
     all.routes(routes!(engines::probe))
         .routes(routes!(engines::list, engines::save))

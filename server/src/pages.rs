@@ -73,7 +73,7 @@ pub async fn history(
     let view = async {
         let study = study.parse().map_err(|_| missing("study"))?;
         let bar = read_bar(&asked.allow, &asked.blind)?;
-        edge.studio.history(&actor, study, bar).await
+        edge.studio.history_so_far(&actor, study, bar).await
     };
     match view.await {
         Ok(view) => drawn(|nonce| {

@@ -38,8 +38,8 @@ use app::diagnosis::DiagnosisView;
 use app::history::HistoryView;
 use app::studio::{
     Actor, Beside, CompareView, DatasetRow, EngineLog, EngineRow, Engines, Hold, KnobRow, NamedSlo,
-    ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio, StudioError,
-    StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
+    NewComparison, ProbeReport, ProbeRequest, Sample, ShareRow, ShareScope, StartRow, Studio,
+    StudioError, StudyEdit, StudyFilter, StudyRow, StudyState, StudyView,
 };
 use app::url_state::ViewState;
 use async_trait::async_trait;
@@ -171,6 +171,15 @@ impl Studio for LocalStudio {
 
     async fn history(&self, _: &Actor, study: Uuid, bar: Bar) -> Result<HistoryView, StudioError> {
         history::history(&self.store, study, bar).await
+    }
+
+    async fn history_so_far(
+        &self,
+        _: &Actor,
+        study: Uuid,
+        bar: Bar,
+    ) -> Result<HistoryView, StudioError> {
+        history::history_so_far(&self.store, study, bar).await
     }
 
     async fn launch(&self, _: &Actor, spec: StudySpec) -> Result<Uuid, StudioError> {
@@ -374,6 +383,14 @@ impl Studio for LocalStudio {
         self.mint_share(study, expires_ms, scope).await
     }
 
+    async fn share_comparison(
+        &self,
+        _: &Actor,
+        comparison: NewComparison,
+    ) -> Result<ShareRow, StudioError> {
+        self.mint_comparison(comparison).await
+    }
+
     async fn shares(&self, _: &Actor, study: Uuid) -> Result<Vec<ShareRow>, StudioError> {
         self.stored(study).await?;
         self.store.shares(study).await.map_err(internal)
@@ -393,6 +410,7 @@ impl Studio for LocalStudio {
         configurations: Vec<Uuid>,
         slo: Option<Slo>,
     ) -> Result<CompareView, StudioError> {
-        self.compared_by_link(token, configurations, slo).await
+        let link = self.comparable(token).await?;
+        self.compared(&link, configurations, slo).await
     }
 }

@@ -8,6 +8,8 @@ use tests::edge::{OnEdge, TOKEN};
 use tests::samples::{configuration, small_study};
 use uuid::Uuid;
 
+mod comparisons; // links to configurations of any studies
+
 async fn measured(edge: &OnEdge) -> anyhow::Result<StudyView> {
     let study = edge.finished(small_study()).await?;
     let note = StudyEdit {
@@ -210,48 +212,6 @@ async fn a_shared_comparison_hides_what_its_link_hides() -> anyhow::Result<()> {
         };
         assert!(page.contains(word), "what it differs by is kept: {page}");
     }
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_comparison_within_a_study_leads_to_a_link_and_one_of_two_says_why_not()
--> anyhow::Result<()> {
-    let edge = OnEdge::open().await?;
-    let (study, other) = (compared(&edge).await?, measured(&edge).await?);
-    let [one, two] = [0, 1].map(|index| study.configurations[index].id);
-    let within = edge
-        .get(&format!("/compare?c={one}&c={two}&y=tpot"))
-        .await
-        .text();
-    let way = format!(
-        "/studies/{}/share?of=comparison&amp;c={one}&amp;c={two}&amp;y=tpot",
-        study.id
-    );
-    assert!(within.contains(&way), "{within}");
-    let page = edge.get(&way.replace("&amp;", "&")).await.text();
-    assert!(page.contains("data-at=\"/compare\""), "{page}");
-    assert!(
-        page.contains(&format!("data-query=\"?c={one}&amp;c={two}&amp;y=tpot\"")),
-        "{page}"
-    );
-    assert!(
-        page.contains("value=\"30\" selected"),
-        "a link lives 30 days unless more is asked for"
-    );
-    let across = edge
-        .get(&format!(
-            "/compare?c={one}&c={}",
-            other.configurations[0].id
-        ))
-        .await
-        .text();
-    assert!(across.contains("A link shows one study"), "{across}");
-    assert!(
-        across.contains(&format!("/studies/{}/share", other.id)),
-        "{across}"
-    );
-    let foreign = format!("/studies/{}/share?of=comparison&c={one}&c={two}", other.id);
-    assert_eq!(edge.get(&foreign).await.status, 404);
     Ok(())
 }
 

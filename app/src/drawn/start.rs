@@ -54,6 +54,8 @@ pub struct Deleted {
     pub name: String,
     /// Its links that worked.
     pub links: usize,
+    /// Links to comparisons with a configuration of it.
+    pub compared: usize,
 }
 
 /// The whole document.
@@ -123,10 +125,16 @@ fn deleted(deleted: &Deleted) -> Html {
         1 => " Its share link no longer works.".to_owned(),
         many => format!(" Its {many} share links no longer work."),
     };
+    let compared = match deleted.compared {
+        0 => String::new(),
+        1 => " A shared comparison is without it.".to_owned(),
+        many => format!(" {many} shared comparisons are without it."),
+    };
     html!(
-        r#"<div class="notice row" data-tone="accent" role="status"><p>Deleted “{}”.{} It can be brought back for 30 days.</p><button class="button compact" form="act" formaction="/studies/{}/undelete">Undo</button></div>"#,
+        r#"<div class="notice row" data-tone="accent" role="status"><p>Deleted “{}”.{}{} It can be brought back for 30 days.</p><button class="button compact" form="act" formaction="/studies/{}/undelete">Undo</button></div>"#,
         deleted.name,
         links,
+        compared,
         deleted.id.to_string()
     )
 }
@@ -251,13 +259,20 @@ mod tests {
 
     #[test]
     fn a_deletion_says_what_it_ended() {
-        let gone = |links| {
-            let name = "a <b>".to_owned();
-            let id = Uuid::nil();
-            deleted(&Deleted { id, name, links }).into_string()
+        let gone = |links, compared| {
+            let gone = Deleted {
+                id: Uuid::nil(),
+                name: "a <b>".to_owned(),
+                links,
+                compared,
+            };
+            deleted(&gone).into_string()
         };
-        assert!(gone(2).contains("Deleted “a &lt;b&gt;”. Its 2 share links no longer work."));
-        assert!(!gone(0).contains("share"));
-        assert!(gone(0).contains("/studies/00000000-0000-0000-0000-000000000000/undelete"));
+        assert!(gone(2, 0).contains("Deleted “a &lt;b&gt;”. Its 2 share links no longer work. It"));
+        assert!(
+            gone(0, 1).contains("Deleted “a &lt;b&gt;”. A shared comparison is without it. It")
+        );
+        assert!(!gone(0, 0).contains("share"));
+        assert!(gone(0, 0).contains("/studies/00000000-0000-0000-0000-000000000000/undelete"));
     }
 }

@@ -17,8 +17,8 @@ mod verdict; // the first line
 
 pub use charts::{csv, sheet_of};
 pub use differs::differing_fields;
-pub use passed::gist;
-pub use state::{CompareState, Drawing, Query};
+pub use passed::{framed, gist};
+pub use state::{CompareState, Drawing, Link, Query};
 
 use measure::knobs::Comparability;
 use measure::study::Connection;
@@ -96,12 +96,9 @@ pub fn page(page: &ComparePage, nonce: &str) -> Html {
 fn head(page: &ComparePage) -> Html {
     let compared = page.compared.as_ref();
     let study = compared.and_then(|it| it.configurations.first());
-    let study = study.map(|it| {
-        html!(
-            r#"<a href="{}">{}</a>"#,
-            page.state.study(it.study),
-            it.study_name
-        )
+    let study = study.and_then(|it| {
+        let place = page.state.study(it.study)?;
+        Some(html!(r#"<a href="{}">{}</a>"#, place, it.study_name))
     });
     let owner = page.state.link.is_none();
     let all = owner.then(|| Html::literal(r#"<a href="/">Studies</a>"#));
@@ -114,9 +111,7 @@ fn head(page: &ComparePage) -> Html {
         title,
         names.map(|it| html!(r#"<p class="muted">{}</p>"#, it)),
         compared.map(badges),
-        compared
-            .filter(|_| owner)
-            .map(|it| passed::way(&page.state, it))
+        compared.filter(|_| owner).map(|_| passed::way(&page.state))
     )
 }
 

@@ -1,6 +1,7 @@
 //! A shared study's curve for a page elsewhere, in a frame: sentence, curve, and a link to all of it. No script, no cookie, no file beside
 //! it; light or dark as the reader's system says.
 
+use crate::chart::Chart;
 use crate::figure_svg::whole;
 use crate::pages::main_chart;
 use crate::studio::StudyView;
@@ -15,9 +16,45 @@ const STYLE: &str = r#":root{color-scheme:light dark;--bg:light-dark(#fff,#0d0d1
 main{display:flex;flex-direction:column;gap:8px;min-height:100%;padding:12px 16px}h1,p{margin:0}h1{font-size:16px;line-height:24px}.small{font-size:12px;line-height:16px;color:var(--muted)}.badge{color:var(--warn);font-weight:600}a{color:var(--accent)}
 .plot{position:relative;flex:1 1 220px;min-height:220px}.picture{position:absolute;inset:28px 16px 52px 56px}.picture>svg{display:block}.limit{position:absolute;right:16px;font-size:12px;color:var(--accent);background:var(--bg);transform:translateY(-50%);padding:0 4px}"#;
 
-/// The whole document. `token` is the link's.
+/// A chart in a frame, with what is said of it.
+pub struct Framed<'a> {
+    /// What it is of.
+    pub name: &'a str,
+    /// What stands above the chart.
+    pub said: Html,
+    /// What stands in the address in vain, a sentence each.
+    pub told: &'a [String],
+    /// The chart.
+    pub chart: &'a Chart,
+    /// What judges it.
+    pub slo: &'a str,
+    /// Where all of it is.
+    pub whole: String,
+}
+
+impl Framed<'_> {
+    /// The whole document.
+    pub fn document(self) -> String {
+        let told = self.told.iter();
+        let told = told.map(|it| html!(r#"<p class="small">{}</p>"#, it));
+        html!(
+            r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>{}</title><style>{}</style></head><body><main><h1>{}</h1>{}{}<div class="plot"><div class="picture">{}</div></div><p class="small">{}</p><p class="small">SLO: {}. <a href="{}" target="_blank" rel="noopener">All of it in Goodput Studio</a></p></main></body></html>"#,
+            self.name,
+            Html::script(STYLE.to_owned()),
+            self.name,
+            self.said,
+            told.collect::<Html>(),
+            Html::script(whole(self.chart)),
+            self.chart.notes.join(" "),
+            self.slo,
+            self.whole
+        )
+        .into_string()
+    }
+}
+
+/// A study's curve in a frame. `token` is the link's.
 pub fn embed(study: &StudyView, state: &ViewState, told: &[String], token: &str) -> String {
-    let chart = main_chart(study, &study.spec.slo, state);
     let words: Vec<Word> = [
         Some(study_word(study.state)),
         study.is_simulated().then_some(SIMULATED),
@@ -35,25 +72,19 @@ pub fn embed(study: &StudyView, state: &ViewState, told: &[String], token: &str)
             it.word
         )
     });
-    let told = told
-        .iter()
-        .map(|it| html!(r#"<p class="small">{}</p>"#, it));
-    let notes = chart.notes.join(" ");
-    html!(
-        r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>{}</title><style>{}</style></head><body><main><h1>{}</h1><p>{}{}</p>{}<div class="plot"><div class="picture">{}</div></div><p class="small">{}</p><p class="small">SLO: {}. <a href="/s/{}{}" target="_blank" rel="noopener">All of it in Goodput Studio</a></p></main></body></html>"#,
-        study.spec.name,
-        Html::script(STYLE.to_owned()),
-        study.spec.name,
-        badges.collect::<Html>(),
-        words::answer(study).join(" "),
-        told.collect::<Html>(),
-        Html::script(whole(&chart)),
-        notes,
-        study.spec.slo.to_string(),
-        token,
-        state.query()
-    )
-    .into_string()
+    Framed {
+        name: &study.spec.name,
+        said: html!(
+            "<p>{}{}</p>",
+            badges.collect::<Html>(),
+            words::answer(study).join(" ")
+        ),
+        told,
+        chart: &main_chart(study, &study.spec.slo, state),
+        slo: &study.spec.slo.to_string(),
+        whole: format!("/s/{token}{}", state.query()),
+    }
+    .document()
 }
 
 /// What a frame shows where a link does not work.

@@ -10,8 +10,6 @@ mod figure; // the curve with its menus, and the two small charts
 mod map; // the iso-goodput map's place
 mod points; // the table
 mod promise; // the SLO, to be tried out
-#[cfg(feature = "ssr")]
-pub mod sharing; // links: make, copy, revoke; drawn by the server
 mod starts; // each start of its engines
 mod underway; // a study that runs or waits
 

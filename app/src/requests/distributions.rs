@@ -5,13 +5,14 @@ mod histogram; // counts in bins
 
 use std::borrow::Cow;
 
+use measure::quantile::rising;
 use measure::request::RequestRecord;
 use measure::slo::{Metric, Slo};
 use measure::summary::Summary;
 use measure::units::Nanos;
 
 use super::axis::Scale;
-use super::part::Part;
+use super::part::{Part, gaps};
 use crate::ui::format;
 use crate::ui::html::{Html, heads, html, table};
 use crate::words;
@@ -40,17 +41,25 @@ pub struct Values {
 impl Values {
     /// Of a part's requests, as [`measure::summary::summarize`] takes them.
     pub fn of(part: &Part<'_>, metric: Metric) -> Self {
-        let ok = part.records().filter(|it| it.is_ok());
-        let mut finite: Vec<u64> = if metric == Metric::Itl {
-            let paced = ok.filter(|it| !it.is_single_burst());
-            paced.flat_map(RequestRecord::gaps).map(|it| it.0).collect()
-        } else {
-            let of = value(metric);
-            ok.filter_map(of).map(|it| it.0).collect()
-        };
-        finite.sort_unstable();
+        let ok = part.scored().filter(|it| it.1.is_ok());
+        let mut finite: Vec<u64> = Vec::new();
+        match metric {
+            Metric::Itl => {
+                let paced = ok.filter(|it| !it.1.is_single_burst());
+                paced.for_each(|it| finite.extend(gaps(part.of.arrivals(it.0))));
+            }
+            // A walk over all events of a request, which its score has behind it.
+            Metric::Stall => finite.extend(ok.filter_map(|it| it.2.stall).map(|it| it.0)),
+            metric => {
+                let of = value(metric);
+                finite.extend(ok.filter_map(|it| of(it.1)).map(|it| it.0));
+            }
+        }
         let failed = part.records().filter(|it| !it.is_ok()).count();
-        Self { finite, failed }
+        Self {
+            finite: rising(finite),
+            failed,
+        }
     }
 
     /// All of them.
@@ -85,13 +94,12 @@ impl Values {
     }
 }
 
-/// A percentile of values in any order, as [`measure::quantile::percentile_linear`] has it of sorted ones; they are moved about.
-pub(super) fn percentile(values: &mut [u64], p: f64) -> Option<Nanos> {
+/// A percentile of rising values, as [`measure::quantile::percentile_linear`] has it.
+pub(super) fn percentile(values: &[u64], p: f64) -> Option<Nanos> {
     let position = (values.len().checked_sub(1)?) as f64 * p / 100.0;
     let (below, share) = (position.floor() as usize, position.fract());
-    let (_, low, above) = values.select_nth_unstable(below.min(values.len() - 1));
-    let low = *low as f64;
-    let high = above.iter().min().map_or(low, |it| *it as f64);
+    let low = *values.get(below)? as f64;
+    let high = values.get(below + 1).map_or(low, |it| *it as f64);
     Some(Nanos((low * (1.0 - share) + high * share).round() as u64))
 }
 
@@ -313,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_needs_no_order() {
-        let mut values = [7, 1, 5, 3, 100];
+    fn a_percentile_lies_between_two_values() {
+        let values = [1, 3, 5, 7, 100];
         let sorted = [1.0, 3.0, 5.0, 7.0, 100.0];
         for p in [0.0, 25.0, 50.0, 95.0, 99.0, 100.0] {
             let expected = percentile_linear(&sorted, p).map(|it| Nanos(it.round() as u64));
-            assert_eq!(percentile(&mut values, p), expected, "p{p}");
+            assert_eq!(percentile(&values, p), expected, "p{p}");
         }
-        assert_eq!(percentile(&mut [], 50.0), None);
+        assert_eq!(percentile(&[], 50.0), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Gaps between tokens over time: how many of which length, as shades.
 
-use measure::request::RequestRecord;
+use measure::quantile::rising;
 use measure::slo::Metric;
 use measure::units::Nanos;
 
@@ -21,40 +21,67 @@ const SHADES: usize = 5;
 /// Parts of the time in the table.
 const PARTS: usize = 8;
 
-/// Gaps that ended within the time shown: when, and how long. Those of failed requests are no ITL.
-fn gaps(part: &Part<'_>) -> Vec<(u64, u64)> {
+/// Hands on the gaps that ended within the time shown: when, and how long. Those of failed requests are no ITL.
+fn each_gap(part: &Part<'_>, mut on: impl FnMut(u64, u64)) {
     let (from, to) = (part.axis.0.0, part.axis.1.0);
-    let counts = |it: &&RequestRecord| {
-        let last = it.chunks.last().map_or(0, |chunk| chunk.arrived().0);
-        it.is_ok() && from <= last && it.scheduled.0 <= to && !it.is_single_burst()
-    };
-    let mut all = Vec::new();
-    for record in part.of.records.iter().filter(counts) {
-        let mut before = None;
-        for chunk in &mut record.chunks.iter() {
-            let at = chunk.arrived().0;
-            if let Some(before) = before.replace(at)
-                && from <= at
-                && at <= to
-            {
-                all.push((at, at.saturating_sub(before)));
+    for (place, record) in part.of.records.iter().enumerate() {
+        let arrivals = part.of.arrivals(place);
+        let last = arrivals.last().copied().unwrap_or_default();
+        if !record.is_ok() || last < from || to < record.scheduled.0 || record.is_single_burst() {
+            continue;
+        }
+        // They rise but for what the kernel stamped late.
+        for (before, now) in arrivals.iter().zip(arrivals.iter().skip(1)) {
+            if from <= *now && *now <= to {
+                on(*now, now.saturating_sub(*before));
             }
         }
     }
-    all
+}
+
+/// What is seen of the gaps without keeping each.
+#[derive(Default)]
+struct Seen {
+    count: usize,
+    longest: u64,
+    shortest: Option<u64>,
+    /// The shortest that is none at all left out.
+    positive: Option<u64>,
+}
+
+impl Seen {
+    fn of(part: &Part<'_>) -> Self {
+        let mut seen = Self::default();
+        let least = |old: Option<u64>, gap: u64| Some(old.map_or(gap, |it| it.min(gap)));
+        each_gap(part, |_, gap| {
+            seen.count += 1;
+            seen.longest = seen.longest.max(gap);
+            seen.shortest = least(seen.shortest, gap);
+            if 0 < gap {
+                seen.positive = least(seen.positive, gap);
+            }
+        });
+        seen
+    }
+
+    /// An axis that holds them all.
+    fn scale(&self) -> Scale {
+        let ends = [self.shortest, self.positive, Some(self.longest)];
+        Scale::of_latencies(ends.into_iter().flatten())
+    }
 }
 
 /// The picture.
 pub fn heat(part: &Part<'_>) -> Html {
-    let gaps = gaps(part);
-    if gaps.is_empty() {
+    let seen = Seen::of(part);
+    if seen.count == 0 {
         return html!(
             r#"<p class="muted">No gap between tokens ended in this time, so there is no ITL to draw.</p>"#
         );
     }
     let x = Scale::time(part);
-    let y = Scale::of_latencies(gaps.iter().map(|it| it.1));
-    let counts = counted(&gaps, &x, &y);
+    let y = seen.scale();
+    let (counts, parts) = counted(part, &x, &y);
     let most = counts.iter().copied().max().unwrap_or(1);
     let bound = bound_of(part.slo, Metric::Itl);
     let line = bound.map(|at_most| {
@@ -63,12 +90,12 @@ pub fn heat(part: &Part<'_>) -> Html {
             &format!("ITL ≤ {}", words::threshold(at_most)),
         )
     });
-    let longest = gaps.iter().map(|it| it.1).max().unwrap_or_default();
+    let longest = Nanos(seen.longest);
     let title = format!(
         "Gaps between tokens from {}: {} gaps, the longest {}",
         part.span_words(),
-        format::count(gaps.len() as u64),
-        Nanos(longest)
+        format::count(seen.count as u64),
+        longest
     );
     let frame = Frame {
         title: &title,
@@ -79,32 +106,43 @@ pub fn heat(part: &Part<'_>) -> Html {
     let caption = html!(
         "of requests that succeeded, in {}: {} gaps, the longest {}. {}",
         y.words(),
-        format::count(gaps.len() as u64),
-        Nanos(longest).to_string(),
+        format::count(seen.count as u64),
+        longest.to_string(),
         legend(most)
     );
     let picture = frame.draw(shades(&counts, most), line.unwrap_or_default());
-    on_time("ITL over time", caption, picture, rows(part, &gaps))
+    on_time("ITL over time", caption, picture, rows(part, parts))
 }
 
-/// How many gaps lie in each cell, column by column.
-fn counted(gaps: &[(u64, u64)], x: &Scale, y: &Scale) -> Vec<u32> {
-    let mut counts = vec![0; COLUMNS * ROWS];
+/// How many gaps lie in each cell, column by column, and the gaps of each part of the time.
+fn counted(part: &Part<'_>, x: &Scale, y: &Scale) -> (Vec<u32>, Vec<Vec<u64>>) {
+    let (mut counts, mut parts) = (vec![0; COLUMNS * ROWS], vec![Vec::new(); PARTS]);
     let first = x.fraction(0);
     let per = x.fraction(1_000_000_000) - first;
+    let (from, length) = (part.axis.0.0, length(part));
     // Where each row but the first begins: a logarithm for each of a million gaps takes long.
     let rows: Vec<u64> = (1..ROWS)
         .map(|row| (y.axis.at(row as f64 / ROWS as f64) * y.per) as u64)
         .collect();
-    for (end, gap) in gaps {
-        let across = first + *end as f64 / 1e9 * per;
+    each_gap(part, |end, gap| {
+        let across = first + end as f64 / 1e9 * per;
         let column = ((across * COLUMNS as f64).max(0.0) as usize).min(COLUMNS - 1);
-        let row = rows.partition_point(|begins| begins <= gap);
+        let row = rows.partition_point(|begins| *begins <= gap);
         if let Some(count) = counts.get_mut(column * ROWS + row) {
             *count += 1;
         }
-    }
-    counts
+        let place = ((end - from) / length).min(PARTS as u64 - 1) as usize;
+        if let Some(part) = parts.get_mut(place) {
+            part.push(gap);
+        }
+    });
+    (counts, parts)
+}
+
+/// How long a part of the time is.
+fn length(part: &Part<'_>) -> u64 {
+    let (from, to) = (part.axis.0.0, part.axis.1.0);
+    ((to - from) / PARTS as u64).max(1)
 }
 
 /// The shade of a number of gaps, 0 for none: each begins at a multiple of the one before, and one gap has the first.
@@ -161,20 +199,12 @@ fn legend(most: u32) -> Html {
     html!(r#"<span class="muted">Gaps in a cell from: {}</span>"#, all)
 }
 
-fn rows(part: &Part<'_>, gaps: &[(u64, u64)]) -> Html {
-    let (from, to) = (part.axis.0.0, part.axis.1.0);
-    let length = ((to - from) / PARTS as u64).max(1);
-    let mut parts = vec![Vec::new(); PARTS];
-    for (end, gap) in gaps {
-        let place = ((end - from) / length).min(PARTS as u64 - 1) as usize;
-        if let Some(part) = parts.get_mut(place) {
-            part.push(*gap);
-        }
-    }
-    let row = |(index, mut part): (usize, Vec<u64>)| {
+fn rows(part: &Part<'_>, parts: Vec<Vec<u64>>) -> Html {
+    let (from, length) = (part.axis.0.0, length(part));
+    let row = |(index, part): (usize, Vec<u64>)| {
         let count = part.len();
-        let mut at =
-            |p: f64| percentile(&mut part, p).map_or_else(|| "–".to_owned(), |it| it.to_string());
+        let part = rising(part);
+        let at = |p: f64| percentile(&part, p).map_or_else(|| "–".to_owned(), |it| it.to_string());
         let begin = from + length * index as u64;
         html!(
             r#"<tr><td class="num">{} to {}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
@@ -206,14 +236,11 @@ mod tests {
         let point = point(20);
         let view = whole();
         let part = point.part(&view);
-        let gaps = gaps(&part);
-        assert_eq!(gaps.len(), 19 * 2, "two of each request that succeeded");
-        let (x, y) = (
-            Scale::time(&part),
-            Scale::of_latencies(gaps.iter().map(|it| it.1)),
-        );
-        let counts = counted(&gaps, &x, &y);
-        assert_eq!(counts.iter().sum::<u32>() as usize, gaps.len());
+        let seen = Seen::of(&part);
+        assert_eq!(seen.count, 19 * 2, "two of each request that succeeded");
+        let (counts, parts) = counted(&part, &Scale::time(&part), &seen.scale());
+        assert_eq!(counts.iter().sum::<u32>() as usize, seen.count);
+        assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), seen.count);
         let html = heat(&part).into_string();
         assert!(html.contains("38 gaps, the longest 1.00"), "{html}");
         assert!(html.contains(r#"data-shade="1""#), "{html}");

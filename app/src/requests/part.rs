@@ -46,6 +46,10 @@ pub struct Requests {
     pub records: Vec<RequestRecord>,
     /// What remains of each.
     pub scores: Vec<Score>,
+    /// When each token-bearing event arrived, in nanoseconds, request after request; read from the records once.
+    arrivals: Vec<u64>,
+    /// Where those of each request end.
+    ends: Vec<usize>,
     /// Stored figures.
     pub stored: Option<(Summary, Judgement)>,
     /// What was seen beside them.
@@ -64,6 +68,7 @@ impl Requests {
     /// Requests in the order in which they were due.
     pub fn new(given: Given, records: Vec<RequestRecord>) -> Self {
         let scores: Vec<Score> = records.iter().map(Score::from).collect();
+        let (arrivals, ends) = arrivals(&records);
         let last = |it: &RequestRecord| it.end.or(it.sent).unwrap_or(it.scheduled);
         let end = records.iter().map(last).max().unwrap_or_default();
         Self {
@@ -79,7 +84,17 @@ impl Requests {
             gaps: OnceLock::new(),
             records,
             scores,
+            arrivals,
+            ends,
         }
+    }
+
+    /// When each token-bearing event of a request arrived, in nanoseconds.
+    pub fn arrivals(&self, place: usize) -> &[u64] {
+        let end = self.ends.get(place).copied().unwrap_or_default();
+        let first = place.checked_sub(1).and_then(|it| self.ends.get(it));
+        let first = first.copied().unwrap_or_default();
+        self.arrivals.get(first..end).unwrap_or_default()
     }
 
     /// Another part that the stored figures are of.
@@ -135,6 +150,23 @@ impl Requests {
             inside: all.filter(|it| belongs(it.1)).map(|it| it.0).collect(),
         }
     }
+}
+
+/// The arrivals of all records, and where those of each end.
+fn arrivals(records: &[RequestRecord]) -> (Vec<u64>, Vec<usize>) {
+    let mut all = Vec::with_capacity(records.iter().map(|it| it.chunks.len()).sum());
+    let mut ends = Vec::with_capacity(records.len());
+    for record in records {
+        all.extend(record.chunks.arrivals().map(|it| it.0));
+        ends.push(all.len());
+    }
+    (all, ends)
+}
+
+/// Gaps between arrivals.
+pub(super) fn gaps(arrivals: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    let pairs = arrivals.iter().zip(arrivals.iter().skip(1));
+    pairs.map(|(before, now)| now.saturating_sub(*before))
 }
 
 /// Requests of a window, or those that the stored figures are of.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::pick::{Finite, pick};
-use super::{Distribution, Estimate, Memory, Place, finite, percentile_linear, tail};
+use super::{Distribution, Estimate, Memory, Place, finite, rising, tail};
 
 /// Fewer requests than this give no interval: a handful says little about the rest.
 const FEWEST_REQUESTS: usize = 20;
@@ -13,12 +13,14 @@ const SORTED: usize = 1 << 20;
 /// A failed request's single value, which stands for infinity.
 pub const FAILED: u64 = u64::MAX;
 
-/// Values of a metric of which a request has many, request after request in order of arrival. They stay where they are
+/// Values of a metric of which a request has many, request after request in order of arrival. Very many stay where they are
 /// and are walked through again and again: a point may have tens of millions.
 pub struct Pool<F> {
     /// Hands on the values of a request, by its place.
     values: F,
     requests: usize,
+    /// All of them, where they are few enough to be copied.
+    copied: Option<Vec<u64>>,
     /// Where the values of each request that has any end among all.
     ends: Vec<usize>,
     finite: Finite,
@@ -29,10 +31,12 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
     pub fn of(requests: usize, values: F) -> Self {
         let mut finite = Finite::default();
         let (mut ends, mut all) = (Vec::with_capacity(requests), 0);
+        let mut copied = Some(Vec::new());
         for request in 0..requests {
             let before = all;
             values(request, &mut |value| {
                 all += 1;
+                copied.iter_mut().for_each(|it| it.push(value));
                 if value != FAILED {
                     finite.count += 1;
                     finite.most = finite.most.max(value);
@@ -41,10 +45,12 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
             if before < all {
                 ends.push(all);
             }
+            copied = copied.filter(|_| all <= SORTED);
         }
         Self {
             values,
             requests,
+            copied,
             ends,
             finite,
         }
@@ -77,9 +83,9 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
         if self.count() == 0 {
             return [None; N];
         }
-        let sorted = (self.count() <= SORTED).then(|| self.sorted());
+        let sorted = self.sorted();
         let of = |percentiles: &[f64]| match &sorted {
-            Some(sorted) => at(sorted, percentiles),
+            Some(sorted) => self.at(sorted, percentiles),
             None => self.picked(percentiles),
         };
         let values = of(&percentiles);
@@ -109,11 +115,17 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
         })
     }
 
-    fn sorted(&self) -> Vec<f64> {
-        let mut all = Vec::with_capacity(self.count());
-        self.each(|value| all.push(float(value)));
-        all.sort_unstable_by(f64::total_cmp);
-        all
+    /// Those that are finite, rising, where they are few enough.
+    fn sorted(&self) -> Option<Vec<u64>> {
+        let copied = self.copied.as_ref()?.iter();
+        Some(rising(copied.copied().filter(|it| *it != FAILED).collect()))
+    }
+
+    /// Percentiles of all by those that are finite, rising.
+    fn at(&self, finite: &[u64], percentiles: &[f64]) -> Vec<f64> {
+        let at = |rank: usize| finite.get(rank).copied().map_or(f64::INFINITY, float);
+        let of = |p: &f64| Place::of(*p, self.count()).between(at);
+        percentiles.iter().map(of).collect()
     }
 
     /// Percentiles without a sorted copy.
@@ -150,14 +162,23 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
 
     /// Values at or below `value` among the first 0, 1, 2, ... requests that have any.
     fn running_counts(&self, value: f64) -> Vec<usize> {
+        let is_below = |x: u64| usize::from(x != FAILED && x as f64 <= value);
         let mut counts = Vec::with_capacity(self.ends.len() + 1);
         counts.push(0);
         let (mut below, mut all) = (0, 0);
+        if let Some(copied) = &self.copied {
+            for end in &self.ends {
+                let own = &copied[std::mem::replace(&mut all, *end)..*end];
+                below += own.iter().map(|x| is_below(*x)).sum::<usize>();
+                counts.push(below);
+            }
+            return counts;
+        }
         for request in 0..self.requests {
             let before = all;
             (self.values)(request, &mut |x| {
                 all += 1;
-                below += usize::from(x != FAILED && x as f64 <= value);
+                below += is_below(x);
             });
             if before < all {
                 counts.push(below);
@@ -173,11 +194,6 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
     }
 }
 
-fn at(sorted: &[f64], percentiles: &[f64]) -> Vec<f64> {
-    let of = |p: &f64| percentile_linear(sorted, *p).unwrap_or(f64::INFINITY);
-    percentiles.iter().map(of).collect()
-}
-
 fn float(value: u64) -> f64 {
     if value == FAILED {
         f64::INFINITY
@@ -190,6 +206,7 @@ fn float(value: u64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::percentile_linear;
     use super::*;
 
     proptest! {
@@ -200,7 +217,15 @@ mod tests {
         ) {
             let pool = Pool::of(requests.len(), |request, on| requests[request].iter().copied().for_each(on));
             if 0 < pool.count() {
-                prop_assert_eq!(pool.picked(&percentiles), at(&pool.sorted(), &percentiles));
+                let sorted = pool.sorted().expect("few");
+                prop_assert_eq!(pool.picked(&percentiles), pool.at(&sorted, &percentiles));
+                let mut all: Vec<f64> = requests.iter().flatten().copied().map(float).collect();
+                all.sort_unstable_by(f64::total_cmp);
+                let expected: Vec<f64> = percentiles.iter().map(|p| percentile_linear(&all, *p).unwrap()).collect();
+                prop_assert_eq!(pool.at(&sorted, &percentiles), expected);
+                let counts = pool.running_counts(20.0);
+                let walked = Pool { copied: None, ..pool };
+                prop_assert_eq!(walked.running_counts(20.0), counts);
             }
         }
     }

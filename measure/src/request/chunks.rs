@@ -185,6 +185,20 @@ impl Chunks {
         }
     }
 
+    /// When each arrived, in order: as [`Chunk::arrived`] has it, without what they carried.
+    pub fn arrivals(&self) -> impl Iterator<Item = Nanos> + '_ {
+        let (mut at, mut long) = (self.first, self.rare().long_waits.iter());
+        self.waits.iter().enumerate().map(move |(place, wait)| {
+            let wait = match *wait {
+                NOT_HERE => long.next().map_or(Nanos::ZERO, |it| it.1),
+                wait => Nanos(u64::from(wait)),
+            };
+            at = at + wait;
+            let lag = self.lag(place).unwrap_or_default();
+            Nanos(at.0.saturating_sub(lag.0))
+        })
+    }
+
     fn lag(&self, place: usize) -> Option<Nanos> {
         match *self.lags.get(place)? {
             UNKNOWN => None,
@@ -309,6 +323,7 @@ mod tests {
             }).collect();
             let packed: Chunks = chunks.iter().copied().collect();
             prop_assert_eq!((packed.len(), packed.first(), packed.last()), (chunks.len(), chunks.first().copied(), chunks.last().copied()));
+            prop_assert_eq!(packed.arrivals().collect::<Vec<_>>(), chunks.iter().map(Chunk::arrived).collect::<Vec<_>>());
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), chunks);
         }
     }

@@ -26,7 +26,7 @@ pub struct Shown {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Side {
-    /// A configuration, once each. Behind a link all of the study where none is named.
+    /// A configuration, once each. Behind a link all that it shows where none is named.
     pub c: Vec<uuid::Uuid>,
     /// The one that the others are compared with; the first where nothing is said.
     pub baseline: Option<uuid::Uuid>,

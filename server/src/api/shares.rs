@@ -1,9 +1,10 @@
-//! Links to a study: mint, list, revoke.
+//! Links to a study or to a comparison: mint, list, revoke.
 
-use app::studio::{ShareRow, ShareScope, Studio};
+use app::studio::{NewComparison, ShareRow, ShareScope, Studio};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use measure::slo::Slo;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -26,7 +27,44 @@ pub struct NewShare {
     scope: ShareScope,
 }
 
-/// A study's links. Their paths are not among what is kept.
+/// A comparison that is to be passed on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewComparisonShare {
+    /// Two to 24 configurations of any studies, once each; the first is the baseline.
+    configurations: Vec<Uuid>,
+    /// What judges them; the baseline study's own SLO where nothing is said.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    slo: Option<Slo>,
+    /// Milliseconds since 1970 after which it no longer works.
+    #[serde(default)]
+    expires_ms: Option<i64>,
+    /// What it shows: `aggregates` (the figures of points, under this SLO alone), `requests` (another SLO can be tried; this where nothing is
+    /// said), or `all` (every setting and fact, too; addresses and keys never).
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    scope: ShareScope,
+}
+
+impl From<NewComparisonShare> for NewComparison {
+    fn from(asked: NewComparisonShare) -> Self {
+        let NewComparisonShare {
+            configurations,
+            slo,
+            expires_ms,
+            scope,
+        } = asked;
+        Self {
+            configurations,
+            slo,
+            expires_ms,
+            scope,
+        }
+    }
+}
+
+/// A study's links, and those to comparisons with a configuration of it. Their paths are not among what is kept.
 #[utoipa::path(get, path = "/api/v1/studies/{id}/shares", operation_id = "list_shares", tag = "shares", params(("id" = Uuid, Path)),
     responses((status = 200, body = Vec<schema::ShareRow>), (status = 404, body = Problem)))]
 pub async fn list(
@@ -54,6 +92,18 @@ pub async fn create(
                 .await?,
         ),
     ))
+}
+
+/// Mint a link to a comparison: it shows these configurations side by side, and nothing else of their studies. Its path is told this once.
+#[utoipa::path(post, path = "/api/v1/shares", operation_id = "share_comparison", tag = "shares", request_body = NewComparisonShare,
+    responses((status = 201, body = schema::ShareRow), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub async fn compare(
+    State(edge): State<Edge>,
+    Who(actor): Who,
+    body::Json(asked): body::Json<NewComparisonShare>,
+) -> ApiResult<(StatusCode, Json<ShareRow>)> {
+    let share = edge.studio.share_comparison(&actor, asked.into()).await?;
+    Ok((StatusCode::CREATED, Json(share)))
 }
 
 /// Revoke a link at once.

@@ -1,10 +1,11 @@
 //! Configurations side by side: the page, and what it shows as files.
 
 use app::drawn::document::{self, Drawn};
-use app::pages::compare::{self, ComparePage, CompareState};
+use app::pages::compare::{self, ComparePage, CompareState, Link};
 use app::studio::{Actor, CompareView, Studio, StudioError, StudyFilter};
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
+use uuid::Uuid;
 
 use super::{curve, drawn, missing, sorry, sorry_guest};
 use crate::api::body::Path;
@@ -28,7 +29,7 @@ pub async fn page(
     }
 }
 
-/// `GET /s/{token}/compare`: the same of a link's study, as far as the link shows it.
+/// `GET /s/{token}/compare`: the same of a link's configurations, as far as the link shows them.
 pub async fn shared(
     State(edge): State<Edge>,
     Path(token): Path<String>,
@@ -50,33 +51,57 @@ fn of(page: &ComparePage, nonce: &str) -> Drawn {
     }
 }
 
-/// What an address shows whoever has a link. Configurations that the address does not name are all of the study's.
-async fn look_by_link(edge: &Edge, token: &str, query: &str) -> Result<ComparePage, StudioError> {
-    let (mut state, mut told) = CompareState::read(&pairs(query))?;
-    let study = edge.studio.shared(token).await?;
-    if state.ids.is_empty() {
-        let all = study.configurations.iter().map(|it| it.id);
-        state.ids = all.take(compare::MOST).collect();
+/// What an address shows whoever has a link. Where it names no configuration, it shows all of the link's.
+pub(super) async fn look_by_link(
+    edge: &Edge,
+    token: &str,
+    query: &str,
+) -> Result<ComparePage, StudioError> {
+    let link = edge.studio.comparable(token).await?;
+    let mut query = pairs(query);
+    if !query.iter().any(|(key, _)| key == "c") {
+        query.extend(link.ids.iter().map(|id| ("c".to_owned(), id.to_string())));
     }
-    if study.aggregates_only && state.chart.slo.take().is_some() {
-        told.push("Another SLO cannot be tried here: this is the study's own.".into());
+    let (mut state, mut told) = CompareState::read(&query)?;
+    let gone = state.ids.iter().filter(|id| link.gone.contains(id));
+    let gone: Vec<Uuid> = gone.copied().collect();
+    state.leave_out(&gone);
+    told.extend(told_gone(gone.len()));
+    if link.figures_only && state.chart.slo.take().is_some() {
+        let own = if link.shows_study { "study" } else { "link" };
+        told.push(format!(
+            "Another SLO cannot be tried here: this is the {own}'s own."
+        ));
     }
-    state.link = Some(token.to_owned());
+    state.link = Some(Link {
+        token: token.to_owned(),
+        shows_study: link.shows_study,
+    });
     state.find = None;
-    let found = edge
-        .studio
-        .shared_compare(token, state.order(), state.slo());
+    let compared = edge.studio.compared(&link, state.order(), state.slo());
     Ok(ComparePage {
-        compared: Some(found.await?),
+        compared: Some(compared.await?),
         state,
         told,
         found: None,
-        figures_only: study.aggregates_only,
+        figures_only: link.figures_only,
     })
 }
 
+fn told_gone(gone: usize) -> Option<String> {
+    match gone {
+        0 => None,
+        1 => Some("One configuration is no longer there, since its study was deleted: the others are compared.".to_owned()),
+        many => Some(format!("{many} configurations are no longer there, since their studies were deleted: the others are compared.")),
+    }
+}
+
 /// What an address shows.
-async fn look(edge: &Edge, actor: &Actor, query: &str) -> Result<ComparePage, StudioError> {
+pub(super) async fn look(
+    edge: &Edge,
+    actor: &Actor,
+    query: &str,
+) -> Result<ComparePage, StudioError> {
     let (mut state, mut told) = CompareState::read(&pairs(query))?;
     leave_out_gone(edge, &mut state, &mut told).await?;
     let compared = if 1 < state.ids.len() {
@@ -163,7 +188,8 @@ async fn exported_by_link(
     both(look_by_link(edge, token, &query.unwrap_or_default()).await?)
 }
 
-fn both(mut page: ComparePage) -> Result<(ComparePage, CompareView), StudioError> {
+/// A page with what it compares.
+pub(super) fn both(mut page: ComparePage) -> Result<(ComparePage, CompareView), StudioError> {
     let compared = page.compared.take().ok_or_else(|| {
         crate::studio::invalid(
             "c",

@@ -1,11 +1,12 @@
-//! A shared curve in a frame of any page: it needs no script, sets no cookie, and a link that is revoked is gone at once.
+//! A shared curve, or a shared comparison, in a frame of any page: it needs no script, sets no cookie, and a link that is revoked is gone at once.
 
-use app::pages::embed;
-use app::studio::Studio;
+use app::pages::{compare, embed};
+use app::studio::{Studio, StudioError};
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
+use super::compare::{both, look_by_link};
 use super::curve::{judged, view_of};
 use crate::api::body::Path;
 use crate::guard::headers::FRAMED;
@@ -18,19 +19,23 @@ pub async fn embed(
     RawQuery(query): RawQuery,
 ) -> Response {
     let policy = [(header::CONTENT_SECURITY_POLICY, FRAMED)];
-    let (state, mut told) = view_of(query);
-    let study = match edge.studio.shared(&token).await {
-        Ok(study) => judged(&edge, study, &state).await,
-        Err(error) => Err(error),
-    };
-    match study {
-        Ok(study) => {
-            if study.aggregates_only && state.slo.is_some() {
-                told.push("Another SLO cannot be tried here: this is the study's own.".into());
-            }
-            let page = embed::embed(&study, &state, &told, &token);
-            (policy, Html(page)).into_response()
-        }
+    match framed(&edge, &token, query).await {
+        Ok(page) => (policy, Html(page)).into_response(),
         Err(_) => (StatusCode::NOT_FOUND, policy, Html(embed::embed_gone())).into_response(),
     }
+}
+
+async fn framed(edge: &Edge, token: &str, query: Option<String>) -> Result<String, StudioError> {
+    if edge.studio.shows_comparison(token).await? {
+        let page = look_by_link(edge, token, &query.unwrap_or_default()).await?;
+        let (page, compared) = both(page)?;
+        return Ok(compare::framed(&page, &compared));
+    }
+    let (state, mut told) = view_of(query);
+    let study = edge.studio.shared(token).await?;
+    let study = judged(edge, study, &state).await?;
+    if study.aggregates_only && state.slo.is_some() {
+        told.push("Another SLO cannot be tried here: this is the study's own.".into());
+    }
+    Ok(embed::embed(&study, &state, &told, token))
 }

@@ -111,10 +111,14 @@ async fn whole(edge: &Edge, actor: &Actor, asked: Asked) -> Result<Start, Studio
         start.values.push(values(edge, kind).await?);
     }
     if let Some(id) = deleted {
-        start.deleted = edge.studio.deleted(id).await?.map(|(name, links)| Deleted {
-            id,
-            name,
-            links: working(&links),
+        start.deleted = edge.studio.deleted(id).await?.map(|(name, links)| {
+            let (compared, links) = working(&links);
+            Deleted {
+                id,
+                name,
+                links,
+                compared,
+            }
         });
     }
     Ok(start)
@@ -127,11 +131,14 @@ async fn values(edge: &Edge, kind: &'static str) -> Result<Values, StudioError> 
     Ok((kind, each.collect()))
 }
 
-/// Links that still work, but for the deletion.
-fn working(links: &[ShareRow]) -> usize {
+/// Links that still work, but for the deletion: those to comparisons, and the others.
+fn working(links: &[ShareRow]) -> (usize, usize) {
     let now = now_ms();
     let works = |it: &&ShareRow| !it.revoked && it.expires_ms.is_none_or(|end| now < end);
-    links.iter().filter(works).count()
+    let working = links.iter().filter(works);
+    let (compared, others): (Vec<&ShareRow>, Vec<&ShareRow>) =
+        working.partition(|it| !it.configurations.is_empty());
+    (compared.len(), others.len())
 }
 
 async fn found(edge: &Edge, actor: &Actor, asked: Asked) -> Result<Start, StudioError> {

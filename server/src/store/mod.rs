@@ -31,6 +31,7 @@ pub use predictions::StoredPrediction;
 pub use queue::{AddPoint, Claimed, EndStudy, Wishes};
 pub use rows::{StoredConfiguration, StoredPoint, StoredStudy};
 pub use runs::{KeptRun, SameRun};
+pub use shares::{NewShare, OpenShare, Opens};
 pub use starts::{EndStart, FailPoint, StoredStart};
 pub use steer::SkipPoint;
 pub use studies::{NewStudy, StudyChange};

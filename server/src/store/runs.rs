@@ -46,15 +46,16 @@ pub struct SameRun {
 }
 
 impl Store {
-    /// Studies measured here that have ended and whose runs were not worked out by these rules yet, newest first; each with the number
+    /// Studies measured here that have ended and whose runs were not worked out by these rules yet, the latest first; each with the number
     /// of its last event.
     pub async fn studies_without_runs(
         &self,
         rules: i64,
         limit: u32,
     ) -> Result<Vec<(Uuid, i64)>, StoreError> {
+        // By the time they were queued, since an index by time alone would be walked to its end where nothing is lacking.
         const SQL: &str = "SELECT id, last_event FROM studies WHERE runs_by < $1 AND imported IS NULL \
-                           AND state IN ('finished', 'stopped', 'interrupted', 'failed') ORDER BY created_ms DESC LIMIT $2";
+                           AND state IN ('finished', 'stopped', 'interrupted', 'failed') ORDER BY queued_ms DESC LIMIT $2";
         Ok(reading!(self, |pool| sqlx::query_as(SQL)
             .bind(rules)
             .bind(i64::from(limit))

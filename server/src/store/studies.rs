@@ -245,6 +245,8 @@ impl Store {
     /// Removes for ever what was deleted before a time; how many.
     pub async fn purge_deleted(&self, before_ms: i64) -> Result<u64, StoreError> {
         const SQL: &str = "DELETE FROM studies WHERE deleted_ms < $1";
-        Ok(changing!(self, sqlx::query(SQL).bind(before_ms)))
+        let purged = changing!(self, sqlx::query(SQL).bind(before_ms));
+        self.purge_shares().await?;
+        Ok(purged)
     }
 }

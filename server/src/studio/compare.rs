@@ -40,19 +40,7 @@ pub(crate) async fn compare(
     ids: &[Uuid],
     slo: Option<Slo>,
 ) -> Result<CompareView, StudioError> {
-    if ids.len() < 2 || MOST < ids.len() {
-        return Err(invalid(
-            "c",
-            format!("choose two to {MOST} configurations; the first is the baseline"),
-        ));
-    }
-    let mut seen = HashSet::new();
-    if !ids.iter().all(|id| seen.insert(id)) {
-        return Err(invalid(
-            "c",
-            "a configuration stands here twice; a comparison needs different ones",
-        ));
-    }
+    check("c", ids)?;
     let mut models: HashMap<Uuid, Arc<Model>> = HashMap::new();
     let mut sides = Vec::new();
     for id in ids {
@@ -62,6 +50,24 @@ pub(crate) async fn compare(
     let slo = slo.unwrap_or_else(|| sides[0].spec.slo.clone());
     let made = tokio::task::spawn_blocking(move || page(sides, slo)).await;
     made.map_err(internal)
+}
+
+/// Whether so many can be compared, each once. `field` is where they were named.
+pub(crate) fn check(field: &str, ids: &[Uuid]) -> Result<(), StudioError> {
+    if ids.len() < 2 || MOST < ids.len() {
+        return Err(invalid(
+            field,
+            format!("choose two to {MOST} configurations; the first is the baseline"),
+        ));
+    }
+    let mut seen = HashSet::new();
+    if !ids.iter().all(|id| seen.insert(id)) {
+        return Err(invalid(
+            field,
+            "a configuration stands here twice; a comparison needs different ones",
+        ));
+    }
+    Ok(())
 }
 
 /// Lets each side know what its earlier runs differ by. Runs that are compared, and later ones, are not among them: the page says

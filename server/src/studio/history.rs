@@ -16,6 +16,7 @@ use measure::history::{
 };
 use uuid::Uuid;
 
+use kept::catch_up_a_little;
 pub(crate) use kept::{catch_up, catch_up_or_log};
 pub(super) use noise::{Known, of_side};
 
@@ -32,6 +33,9 @@ struct Asked {
     entries: Vec<Entry>,
 }
 
+/// Why a history may say less than it will.
+const NOT_ALL_YET: &str = "Runs of earlier studies are still being worked out: some of them may be missing here for a few minutes.";
+
 /// A study against its history.
 pub(crate) async fn history(
     store: &Store,
@@ -39,6 +43,30 @@ pub(crate) async fn history(
     bar: Bar,
 ) -> Result<HistoryView, StudioError> {
     catch_up(store).await.map_err(internal)?;
+    held(store, study, bar).await
+}
+
+/// The same by the runs that are worked out by now, for pages: after a change of rules a store of thousands of studies takes minutes.
+/// Where others are lacking it says so, and nothing passes.
+pub(crate) async fn history_so_far(
+    store: &Store,
+    study: Uuid,
+    bar: Bar,
+) -> Result<HistoryView, StudioError> {
+    let lacking = catch_up_a_little(store).await.map_err(internal)?;
+    let mut view = held(store, study, bar).await?;
+    if lacking {
+        view.why.get_or_insert_with(|| NOT_ALL_YET.to_owned());
+        view.outcome = Outcome::of([view.outcome, Outcome::Indeterminate].into_iter());
+    }
+    Ok(view)
+}
+
+async fn held(
+    store: &Store,
+    study: Uuid,
+    bar: Bar,
+) -> Result<HistoryView, StudioError> {
     let model = Model::load(store, study).await.map_err(internal)?;
     let model = model.filter(|it| it.deleted_ms.is_none());
     let model = model.ok_or_else(|| missing("study"))?;

@@ -8,9 +8,9 @@ use url::Url;
 use uuid::Uuid;
 
 use super::LocalStudio;
-use super::cards;
 use super::history::catch_up_or_log;
 use super::launch::DATASETS;
+use super::{bundles, cards};
 use crate::live::LiveHub;
 use crate::registry::Registry;
 use crate::store::{Database, OpenError, Store, now_ms};
@@ -96,6 +96,9 @@ impl LocalStudio {
             .start()
             .await
             .map_err(|cause| OpenError::Store { cause })?;
+        // So that whoever looks at the first page need not wait for them.
+        let folder = self.data_dir.clone();
+        tokio::spawn(async move { bundles::example_rows(&folder).await });
         // Studies of an older program, and of whoever went away right after an end.
         let store = self.store.clone();
         tokio::spawn(async move {

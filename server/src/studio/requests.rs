@@ -17,7 +17,7 @@ use crate::store::StoredPoint;
 
 /// Points that are kept at most.
 const POINTS: usize = 4;
-/// Token-bearing events that are kept at most, of all points together.
+/// Token-bearing events that are kept at most, of all points together: about 25 bytes each, with what pages make of them once.
 const EVENTS: usize = 4_000_000;
 /// Most output tokens of a point whose requests a page shows.
 const MOST_TOKENS: u64 = 20_000_000;

@@ -1,98 +1,44 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
-mod compared; // configurations side by side
+pub(crate) mod compared; // configurations side by side
+mod mint; // links are made and taken back
 pub(crate) mod plain; // what a stranger may read of settings
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use app::scores::{Scores, finished, rejudge};
-use app::studio::{
-    PointState, PointView, ShareRow, ShareScope, StudioError, StudyState, StudyView,
-};
+use app::studio::{PointState, PointView, ShareScope, StudioError, StudyState, StudyView};
 use measure::knobs::{Fact, Facts};
 use measure::score;
 use measure::slo::{Ready, Slo};
 use measure::study::{ConfigurationSpec, Endpoint, EngineSpec, StudySpec, Turn};
-use rand::TryRng;
-use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
 use url::Url;
 use uuid::Uuid;
 
 use super::bundles::shared_origin_words;
 use super::views::Model;
-use super::{LocalStudio, conflict, internal, invalid, missing};
-use crate::store::now_ms;
+use super::{LocalStudio, internal, missing};
+use crate::store::{OpenShare, Opens};
 
 /// Why a link gives no scores.
 const FIGURES_ALONE: &str = "request: this link shows the figures of points alone";
 
-/// Links of one study at most, revoked ones included.
-const SHARES: usize = 200;
-
-const DAY_MS: i64 = 24 * 3600 * 1000;
-
-/// A link lives so long, unless it is asked to live shorter or longer: most are looked at within days, and are forgotten then.
-const LIFETIME_MS: i64 = 30 * DAY_MS;
-
-/// A link lives a year at the longest.
-const LONGEST_MS: i64 = 365 * DAY_MS;
+/// Why a link to a comparison opens no study.
+const COMPARISON_ALONE: &str =
+    "study behind this link: it shows a comparison, at its address with /compare behind it";
 
 impl LocalStudio {
-    /// Mints a link: 256 random bits, of which only the hash is kept.
-    pub(super) async fn mint_share(
-        &self,
-        study: Uuid,
-        expires_ms: Option<i64>,
-        scope: ShareScope,
-    ) -> Result<ShareRow, StudioError> {
-        self.stored(study).await?;
-        let unsaid = now_ms() + LIFETIME_MS;
-        let expires_ms = expires_ms.unwrap_or(unsaid).min(now_ms() + LONGEST_MS);
-        if expires_ms <= now_ms() {
-            return Err(invalid("expires_ms", "choose a time in the future"));
-        }
-        if SHARES <= self.store.shares(study).await.map_err(internal)?.len() {
-            return Err(conflict(format!("a study has at most {SHARES} links")));
-        }
-        let mut random = [0; 32];
-        SysRng.try_fill_bytes(&mut random).map_err(internal)?;
-        let token = hex(&random);
-        let row = self
-            .store
-            .insert_share(study, &hash(&token), Some(expires_ms), scope)
-            .await
-            .map_err(internal)?;
-        Ok(ShareRow {
-            path: Some(format!("/s/{token}")),
-            ..row
-        })
-    }
-
-    /// Takes a link back.
-    pub(super) async fn revoke_share(&self, share: Uuid) -> Result<(), StudioError> {
-        let revoked = self.store.revoke_share(share).await.map_err(internal)?;
-        revoked.then_some(()).ok_or_else(|| missing("link"))
-    }
-
-    /// What a link shows.
+    /// What a link to a study shows.
     pub(super) async fn shared_view(&self, token: &str) -> Result<StudyView, StudioError> {
         let (study, scope) = self.shared_study(token).await?;
-        let model = Model::load(&self.store, study)
-            .await
-            .map_err(internal)?
-            .ok_or_else(|| missing("link"))?;
-        let origin = model.study.imported.as_ref();
-        let origin = origin.map_or_else(String::new, shared_origin_words);
+        let model = Model::load(&self.store, study).await.map_err(internal)?;
+        let model = model.ok_or_else(|| missing("link"))?;
         let mut view = self.completed(model.view()).await?;
         view.differences = self.differences(&view).await;
-        let mut view = match scope {
-            ShareScope::All => without_keys(view),
-            ShareScope::Aggregates | ShareScope::Requests => stripped(view),
-        };
-        view.imported = origin;
-        view.aggregates_only = scope == ShareScope::Aggregates;
+        let mut view = shown_but_facts(&model, view, scope);
+        show_facts(std::slice::from_mut(&mut view), scope, study);
         Ok(view)
     }
 
@@ -135,12 +81,19 @@ impl LocalStudio {
         self.study_scores(study, after).await
     }
 
+    /// The study that a link shows whole. A link to a comparison shows none.
     async fn shared_study(&self, token: &str) -> Result<(Uuid, ShareScope), StudioError> {
-        self.store
-            .shared_study(&hash(token))
-            .await
-            .map_err(internal)?
-            .ok_or_else(|| missing("link"))
+        let OpenShare { scope, opens, .. } = self.opened(token).await?;
+        match opens {
+            Opens::Study(study) => Ok((study, scope)),
+            Opens::Comparison { .. } => Err(missing(COMPARISON_ALONE)),
+        }
+    }
+
+    /// A link that works.
+    async fn opened(&self, token: &str) -> Result<OpenShare, StudioError> {
+        let found = self.store.open_share(&hash(token)).await;
+        found.map_err(internal)?.ok_or_else(|| missing("link"))
     }
 }
 
@@ -148,15 +101,39 @@ fn hash(token: &str) -> Vec<u8> {
     Sha256::digest(token.as_bytes()).to_vec()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// In place of why a point failed.
 pub(crate) const POINT_FAILED: &str = "its engine failed";
 
 /// What stands for the name of an engine that the studio started.
 const STARTED: &str = "an engine of its own";
+
+/// A study as a link of a scope shows it, with all that is known of its configurations.
+fn shown_but_facts(model: &Model, view: StudyView, scope: ShareScope) -> StudyView {
+    let origin = model.study.imported.as_ref();
+    let origin = origin.map_or_else(String::new, shared_origin_words);
+    let mut view = match scope {
+        ShareScope::All => without_keys(view),
+        ShareScope::Aggregates | ShareScope::Requests => stripped(view),
+    };
+    view.imported = origin;
+    view.aggregates_only = scope == ShareScope::Aggregates;
+    view
+}
+
+/// Leaves of facts what a link of a scope shows. What is hidden is numbered over all these studies; `of` is what they are shown by.
+fn show_facts(views: &mut [StudyView], scope: ShareScope, of: Uuid) {
+    if scope == ShareScope::All {
+        return;
+    }
+    let all = |views: &mut [StudyView], change: &mut dyn FnMut(&mut Facts)| {
+        let each = views.iter_mut().flat_map(|it| &mut it.configurations);
+        each.for_each(|it| change(&mut it.facts));
+    };
+    let mut facts = Vec::new();
+    all(views, &mut |it| facts.push(std::mem::take(it)));
+    let mut shown = shown_facts(facts, of).into_iter();
+    all(views, &mut |it| *it = shown.next().unwrap_or_default());
+}
 
 /// A view of which its owner shows all: names, note, tags, settings, facts and why points failed. Where engines are, and what opens
 /// them, stays out of every link.
@@ -187,7 +164,7 @@ fn endpoints(view: &mut StudyView) -> impl Iterator<Item = &mut Endpoint> {
 
 /// A view without engine URL, host, key variable, headers, note, tags and every setting that could hold an address. Names
 /// of the study and its configurations stay: they are what the link is about. Where a name repeats what was taken out, as
-/// names made from a model's path do, it is taken out there as well.
+/// names made from a model's path do, it is taken out there as well. Facts are left to [`show_facts`].
 fn stripped(mut view: StudyView) -> StudyView {
     view.note.clear();
     view.tags.clear();
@@ -207,12 +184,6 @@ fn stripped(mut view: StudyView) -> StudyView {
     for failure in summaries.flat_map(|it| it.first_failures.values_mut()) {
         failure.detail = None;
     }
-    let facts = view.configurations.iter_mut();
-    let facts = facts.map(|it| std::mem::take(&mut it.facts)).collect();
-    let shown = shown_facts(facts, view.id);
-    for (configuration, facts) in view.configurations.iter_mut().zip(shown) {
-        configuration.facts = facts;
-    }
     removed.strip_text(&mut view.spec.name);
     for spec in specs(&mut view) {
         removed.strip_text(&mut spec.name);
@@ -220,10 +191,10 @@ fn stripped(mut view: StudyView) -> StudyView {
     view
 }
 
-/// The facts of a study's configurations as a stranger may read them: no address, no path and no person's words. What is not
-/// shown keeps what it differs by: hidden values are numbered within the study, and no two studies' are alike.
-pub(crate) fn shown_facts(all: Vec<Facts>, study: Uuid) -> Vec<Facts> {
-    let mut hidden = Hidden::of(study);
+/// The facts of configurations as a stranger may read them: no address, no path and no person's words. What is not shown keeps what it
+/// differs by: hidden values are numbered within what is shown (`of`: a study, or a link to a comparison), and no two of these are alike.
+pub(crate) fn shown_facts(all: Vec<Facts>, of: Uuid) -> Vec<Facts> {
+    let mut hidden = Hidden::of(of);
     let differs: Vec<String> = names(&all)
         .filter(|name| !alike(&all, name))
         .cloned()
@@ -260,16 +231,16 @@ fn alike(all: &[Facts], name: &str) -> bool {
 
 /// Values that are not shown, each with a number of its own.
 struct Hidden {
-    study: String,
+    of: String,
     known: Vec<(String, String)>,
 }
 
 impl Hidden {
-    fn of(study: Uuid) -> Self {
-        let id = study.simple().to_string();
+    fn of(id: Uuid) -> Self {
+        let id = id.simple().to_string();
         Self {
             // The end of an id is random.
-            study: id[id.len() - 6..].to_owned(),
+            of: id[id.len() - 6..].to_owned(),
             known: Vec::new(),
         }
     }
@@ -286,7 +257,7 @@ impl Hidden {
                 place
             }
         };
-        format!("{} ({} of {})", plain::HIDDEN, number + 1, self.study)
+        format!("{} ({} of {})", plain::HIDDEN, number + 1, self.of)
     }
 }
 
@@ -464,10 +435,5 @@ mod tests {
             [(&"hardware".to_owned(), &"1 x H100 80GB".to_owned())]
         );
         assert!(!spec.name.contains("ada@"), "{}", spec.name);
-    }
-
-    #[test]
-    fn tokens_are_hex() {
-        assert_eq!(hex(&[0, 15, 255]), "000fff");
     }
 }

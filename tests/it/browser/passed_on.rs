@@ -37,7 +37,7 @@ async fn token(studio: &StudioProcess, study: &str, scope: &str) -> anyhow::Resu
 async fn a_comparison_is_passed_on() -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
     let studio = StudioProcess::start(data.path(), &[])?;
-    let (_, [one, two]) = two(&studio).await?;
+    let (study, [one, two]) = two(&studio).await?;
     let browser = Browser::open(1440, 900).await?;
     // The baseline is the second one, and the promise another.
     let slo = escape("e2e:p95<900ms attain>=90%");
@@ -48,36 +48,45 @@ async fn a_comparison_is_passed_on() -> anyhow::Result<()> {
     browser.goto(&page).await?;
     browser.shows("max-num-seqs from 64 to 2").await?;
     press(&browser, "Share").await?;
-    browser.shows("opens at the comparison").await?;
+    browser.shows("no other configuration").await?;
     press(&browser, "Make a link").await?;
-    let made = "return document.getElementById('share-link').value.includes('/compare?c=')";
+    let made = "return document.getElementById('share-link').value.includes('/compare?baseline=')";
     browser.until("a link to the comparison", made).await?;
     let link = "return document.getElementById('share-link').value";
     let link: String = browser.driver.execute(link, Vec::new()).await?.convert()?;
     browser.close().await?;
+    // A frame of the comparison, and a link to all of its study.
+    let frame = link.split("/compare").next().unwrap_or_default();
+    let frame = frame.replace("/s/", "/embed/");
+    let token = token(&studio, &study, "requests").await?;
+    let whole = format!("{}/s/{token}", studio.url);
     for width in [1440, 390] {
         let stranger = Browser::open(width, 900).await?;
-        let whole = link.split("/compare").next().unwrap_or_default();
         for theme in ["light", "dark"] {
-            for page in [link.as_str(), whole] {
+            for page in [&link, &whole] {
                 let checked = check(&stranger, theme, page).await;
                 checked.map_err(|why| why.context(format!("{page} {width} px {theme}")))?;
                 stranger.shows("Turning max-num-seqs from ").await?;
-                stranger.shows("What differs").await?;
                 let alone = "return !document.querySelector('a[href=\"/engines\"]')";
                 stranger
                     .until("no way to what is not shared", alone)
                     .await?;
             }
         }
+        // What runs nothing never says that it is awake.
+        stranger.driver.goto(&frame).await?;
+        stranger.shows("Turning max-num-seqs from ").await?;
+        stranger.shows("All of it in Goodput Studio").await?;
         stranger.goto(&link).await?;
         stranger.shows("max-num-seqs from 64 to 2").await?;
         stranger
             .shows("judged by e2e:p95<900ms attain>=90%")
             .await?;
         stranger.shows("At equal rate").await?;
-        press(&stranger, "seqs 2").await?;
-        stranger.shows("At equal rate, at equal SLO").await?;
+        stranger
+            .shows("every configuration of this comparison")
+            .await?;
+        stranger.goto(&whole).await?;
         press(
             &stranger,
             "At equal rate, at equal SLO, and the curves over each other",

@@ -1,6 +1,6 @@
 //! Links: unguessable, revocable, and silent about engines and people.
 
-use app::studio::{ShareScope, Studio, StudioError, StudyEdit};
+use app::studio::{NewComparison, ShareScope, Studio, StudioError, StudyEdit};
 use measure::study::{EngineSpec, Turn};
 use server::store::now_ms;
 use tests::databases::on_each_database;
@@ -158,6 +158,53 @@ async fn a_link_names_no_engine_and_no_person() {
             "{text}"
         );
         assert!(text.contains("lpm") && text.contains("64"), "{text}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_to_a_comparison_outlives_its_studies_one_by_one() {
+    on_each_database(async |place| {
+        let studio = place.studio().await?;
+        let mut ids = Vec::new();
+        let mut studies = Vec::new();
+        for _ in 0..3 {
+            let view = finished(&studio, small_study()).await?;
+            ids.push(view.configurations[0].id);
+            studies.push(view.id);
+        }
+        let comparison = NewComparison {
+            configurations: ids.clone(),
+            ..NewComparison::default()
+        };
+        let share = studio.share_comparison(&ME, comparison).await?;
+        let path = share.path.unwrap_or_default();
+        let token = path.trim_start_matches("/s/").trim_end_matches("/compare");
+        for study in &studies {
+            let listed = studio.shares(&ME, *study).await?;
+            assert_eq!(listed.len(), 1);
+            assert_eq!((listed[0].id, &listed[0].configurations), (share.id, &ids));
+        }
+        assert!(studio.shared(token).await.is_err(), "no study's page");
+        let compared = studio.shared_compare(token, Vec::new(), None).await?;
+        assert_eq!(compared.configurations.len(), 3);
+        let store = place.store().await?;
+        studio.delete(&ME, studies[0]).await?;
+        store.purge_deleted(now_ms() + 1).await?;
+        let link = studio.comparable(token).await?;
+        assert_eq!((&link.ids, &link.gone), (&ids, &vec![ids[0]]));
+        let compared = studio.shared_compare(token, Vec::new(), None).await?;
+        assert_eq!(compared.configurations.len(), 2);
+        assert_eq!(studio.shares(&ME, studies[1]).await?.len(), 1);
+        for study in &studies[1..] {
+            studio.delete(&ME, *study).await?;
+        }
+        let few = studio.comparable(token).await.err();
+        assert!(few.is_some_and(|why| why.to_string().contains("comparison any more")));
+        // Of nothing that is left, nothing is kept.
+        store.purge_deleted(now_ms() + 1).await?;
+        assert!(!store.revoke_share(share.id).await?);
         Ok(())
     })
     .await;

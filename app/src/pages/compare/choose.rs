@@ -15,10 +15,15 @@ pub fn chosen(page: &ComparePage, compared: &CompareView) -> Html {
     let rows = (0..page.state.ids.len()).filter_map(|place| row(page, compared, place));
     let more = match &page.state.link {
         None => another(page),
-        // Whoever has a link sees its study, and chooses among its configurations.
-        Some(_) => html!(
-            r#"<p class="small"><a href="{}">every configuration of this study</a></p>"#,
-            page.state.path()
+        // Whoever has a link chooses among its configurations.
+        Some(link) => html!(
+            r#"<p class="small"><a href="{}">every configuration of this {}</a></p>"#,
+            page.state.path(),
+            if link.shows_study {
+                "study"
+            } else {
+                "comparison"
+            }
         ),
     };
     html!(
@@ -60,16 +65,23 @@ fn row(page: &ComparePage, compared: &CompareView, place: usize) -> Option<Html>
         )
     });
     Some(html!(
-        r#"<li style="--series:{}"><span class="key" aria-hidden="true"></span><a class="name" href="{}">{}</a>{}{}<span class="acts small">{}{}{}</span></li>"#,
+        r#"<li style="--series:{}"><span class="key" aria-hidden="true"></span>{}{}{}<span class="acts small">{}{}{}</span></li>"#,
         series_colour(place),
-        state.study(one.study),
-        name,
+        named(state.study(one.study), &name),
         setting(compared, index),
         one.simulated.then(|| badge(SIMULATED)),
         pin,
         hide(page, place, &name),
         remove
     ))
+}
+
+/// Its name, and the way to its study where there is one.
+fn named(study: Option<String>, name: &str) -> Html {
+    match study {
+        Some(study) => html!(r#"<a class="name" href="{}">{}</a>"#, study, name),
+        None => html!(r#"<span class="name">{}</span>"#, name),
+    }
 }
 
 /// What marks the baseline.

@@ -1,51 +1,19 @@
-//! A comparison for others: the way to a link, and what the page of a link says of its study's configurations.
+//! A comparison for others: the way to a link, what the page of a link says of its study's configurations, and a frame.
 
 use measure::slo::Slo;
-use uuid::Uuid;
 
-use super::{ComparePage, CompareState, differs, verdict};
+use super::{ComparePage, CompareState, Link, charts, differs, facts, title, verdict};
+use crate::pages::embed::Framed;
 use crate::studio::CompareView;
 use crate::ui::html::{Html, html};
 use crate::url_state::ViewState;
-use crate::words;
 
-/// Where a link to it is made. A link shows one study.
-pub fn way(state: &CompareState, compared: &CompareView) -> Html {
-    let studies = studies(compared);
-    let [(id, _)] = studies.as_slice() else {
-        return several(&studies);
-    };
+/// Where a link to it is made.
+pub fn way(state: &CompareState) -> Html {
     html!(
-        r#"<div class="row"><a class="button" href="/studies/{}/share?of=comparison&amp;{}">Share</a></div>"#,
-        id.to_string(),
+        r#"<div class="row"><a class="button" href="/compare/share?{}">Share</a></div>"#,
         state.query()
     )
-}
-
-fn several(studies: &[(Uuid, &str)]) -> Html {
-    let each = studies.iter().map(|(id, name)| {
-        html!(
-            r#"<li><a href="/studies/{}/share">Share {}</a></li>"#,
-            id.to_string(),
-            name
-        )
-    });
-    html!(
-        r#"<details class="as-text"><summary>Share</summary><p class="small">A link shows one study, so that it can be revoked with what it shows; these configurations belong to {}. Share each, or take the comparison as a picture below its curves.</p><ul class="small">{}</ul></details>"#,
-        words::count(studies.len(), "study").replace("studys", "studies"),
-        each.collect::<Html>()
-    )
-}
-
-/// Each study once, in the order of the comparison.
-fn studies(compared: &CompareView) -> Vec<(Uuid, &str)> {
-    let mut found: Vec<(Uuid, &str)> = Vec::new();
-    for one in &compared.configurations {
-        if !found.iter().any(|(id, _)| *id == one.study) {
-            found.push((one.study, &one.study_name));
-        }
-    }
-    found
 }
 
 /// What differs within a shared study and what it did, for the page of its link.
@@ -57,7 +25,10 @@ pub fn gist(token: &str, compared: CompareView, slo: Option<Slo>) -> String {
             slo,
             ..ViewState::default()
         },
-        link: Some(token.to_owned()),
+        link: Some(Link {
+            token: token.to_owned(),
+            shows_study: true,
+        }),
         ..CompareState::default()
     };
     let page = ComparePage {
@@ -77,4 +48,27 @@ pub fn gist(token: &str, compared: CompareView, slo: Option<Slo>) -> String {
         page.state.link()
     )
     .into_string()
+}
+
+/// What a frame shows of it: at most four verdicts, the curves over each other, and the way to all of it.
+pub fn framed(page: &ComparePage, compared: &CompareView) -> String {
+    let said = compared.pairs.iter().take(4);
+    let said = said.map(|pair| html!("<p>{}</p>", verdict::sentences(compared, pair).0));
+    let chart = charts::table_chart(&page.state, compared);
+    let facts = facts(compared);
+    let badges = facts.iter().take_while(|it| !it.starts_with("SLO: "));
+    let badges = badges.map(|it| html!(r#"<span class="badge">{}</span> "#, it));
+    Framed {
+        name: &title(page),
+        said: html!(
+            "<p>{}</p>{}",
+            badges.collect::<Html>(),
+            said.collect::<Html>()
+        ),
+        told: &page.told,
+        chart: &chart,
+        slo: &compared.slo.to_string(),
+        whole: page.state.link(),
+    }
+    .document()
 }

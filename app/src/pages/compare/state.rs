@@ -42,8 +42,17 @@ pub struct CompareState {
     pub find: Option<String>,
     /// Axes, SLO, hidden curves and zoom.
     pub chart: ViewState,
-    /// The token of the link that shows it; none where its owner looks. It stands in the path.
-    pub link: Option<String>,
+    /// The link that shows it; none where its owner looks. It stands in the path.
+    pub link: Option<Link>,
+}
+
+/// A link that shows a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Link {
+    /// Its token.
+    pub token: String,
+    /// It shows a study whole, so that there is a page of it.
+    pub shows_study: bool,
 }
 
 /// A query, decoded, in order.
@@ -167,12 +176,7 @@ impl CompareState {
 
     /// The query without its question mark.
     pub fn query(&self) -> String {
-        let pairs = self.pairs();
-        let pairs: Vec<String> = pairs
-            .iter()
-            .map(|(key, value)| format!("{key}={}", escape(value).replace("%2C", ",")))
-            .collect();
-        pairs.join("&")
+        query_of(&self.pairs())
     }
 
     /// The address of the page.
@@ -182,16 +186,24 @@ impl CompareState {
 
     /// The path of the page.
     pub fn path(&self) -> String {
-        self.link
-            .as_ref()
-            .map_or("/compare".into(), |token| format!("/s/{token}/compare"))
+        let link = self.link.as_ref();
+        link.map_or("/compare".into(), |it| format!("/s/{}/compare", it.token))
     }
 
-    /// Where a study's page is: a link shows its own study alone.
-    pub fn study(&self, id: Uuid) -> String {
-        self.link
-            .as_ref()
-            .map_or(format!("/studies/{id}"), |token| format!("/s/{token}"))
+    /// Where a study's page is: a link shows its own study alone, or no study at all.
+    pub fn study(&self, id: Uuid) -> Option<String> {
+        match &self.link {
+            None => Some(format!("/studies/{id}")),
+            Some(link) => link.shows_study.then(|| format!("/s/{}", link.token)),
+        }
+    }
+
+    /// The query of a link that names these configurations and their SLO itself.
+    pub fn query_of_link(&self) -> String {
+        let mut own = self.clone();
+        own.chart.slo = None;
+        let pairs = own.pairs().into_iter().filter(|(key, _)| key != "c");
+        query_of(&pairs.collect::<Vec<_>>())
     }
 
     /// The address of the page with something changed.
@@ -216,6 +228,14 @@ impl CompareState {
             behind.for_each(|hidden| *hidden -= 1);
         })
     }
+}
+
+fn query_of(pairs: &Query) -> String {
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(key, value)| format!("{key}={}", escape(value).replace("%2C", ",")))
+        .collect();
+    pairs.join("&")
 }
 
 fn place(ids: &[Uuid], text: &str) -> Option<usize> {

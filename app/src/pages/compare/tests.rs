@@ -292,7 +292,13 @@ fn a_ceiling_that_nobody_knows_is_no_bar() {
 #[test]
 fn a_link_of_figures_takes_no_slo_and_leads_nowhere_else() {
     let mut page = page_of(vec![knob("32")]);
-    (page.state.link, page.figures_only) = (Some("t0ken".into()), true);
+    (page.state.link, page.figures_only) = (
+        Some(Link {
+            token: "t0ken".into(),
+            shows_study: true,
+        }),
+        true,
+    );
     let html = html_of(&page);
     assert!(html.contains("/s/t0ken/compare?c="), "{html}");
     assert!(html.contains("/s/t0ken/compare/export.png?c="), "{html}");
@@ -301,6 +307,16 @@ fn a_link_of_figures_takes_no_slo_and_leads_nowhere_else() {
     }
     page.figures_only = false;
     assert!(html_of(&page).contains("name=\"slo\""));
+    let study = "href=\"/s/t0ken\"";
+    assert!(html_of(&page).contains(study));
+    let link = page.state.link.as_mut().expect("a link");
+    link.shows_study = false;
+    let html = html_of(&page);
+    assert!(
+        !html.contains(study),
+        "a comparison's link has no study: {html}"
+    );
+    assert!(html.contains("every configuration of this comparison"));
 }
 
 #[test]

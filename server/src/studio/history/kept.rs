@@ -14,30 +14,44 @@ use crate::studio::views::Model;
 const RULES: i64 = 1;
 /// Studies at a time.
 const AT_ONCE: u32 = 100;
+/// Studies that a page waits for: one that has just ended is among them.
+const AT_A_PAGE: u32 = 8;
 
 /// Works out the runs of every study that lacks them.
 pub(crate) async fn catch_up(store: &Store) -> Result<(), StoreError> {
     loop {
-        let lacking = store.studies_without_runs(RULES, AT_ONCE).await?;
-        let mut kept = 0;
-        for (study, last_event) in &lacking {
-            let runs = match Model::load(store, *study).await {
-                Ok(Some(model)) => runs(&model),
-                Ok(None) => continue,
-                Err(cause) => {
-                    let cause = &cause as &dyn std::error::Error;
-                    error!(%study, cause, "cannot read study {study}: it is in no history");
-                    continue;
-                }
-            };
-            let study = (*study, *last_event);
-            kept += u32::from(store.keep_runs(study, RULES, &runs).await?);
-        }
+        let (lacking, kept) = work_out(store, AT_ONCE).await?;
         // A study that changes all the while has another turn.
-        if lacking.is_empty() || kept == 0 {
+        if lacking == 0 || kept == 0 {
             return Ok(());
         }
     }
+}
+
+/// Works out the runs of the latest studies that lack them, as many as a page may wait for; whether others may lack them still.
+pub(super) async fn catch_up_a_little(store: &Store) -> Result<bool, StoreError> {
+    let (lacking, _) = work_out(store, AT_A_PAGE).await?;
+    Ok(lacking == AT_A_PAGE as usize)
+}
+
+/// Works out the runs of the latest studies that lack them; how many of those there were, and of how many runs were kept.
+async fn work_out(store: &Store, most: u32) -> Result<(usize, usize), StoreError> {
+    let lacking = store.studies_without_runs(RULES, most).await?;
+    let mut kept = 0;
+    for (study, last_event) in &lacking {
+        let runs = match Model::load(store, *study).await {
+            Ok(Some(model)) => runs(&model),
+            Ok(None) => continue,
+            Err(cause) => {
+                let cause = &cause as &dyn std::error::Error;
+                error!(%study, cause, "cannot read study {study}: it is in no history");
+                continue;
+            }
+        };
+        let study = (*study, *last_event);
+        kept += usize::from(store.keep_runs(study, RULES, &runs).await?);
+    }
+    Ok((lacking.len(), kept))
 }
 
 /// The same for whoever goes on without them: what lacks is worked out when somebody asks.

@@ -7,7 +7,7 @@ use measure::units::Level;
 use uuid::Uuid;
 
 use super::figures::LATENCIES;
-use super::kept::{self, catch_up};
+use super::kept::{self, catch_up_a_little};
 use super::same::{digest, facts};
 use crate::store::{Store, StoreError, StoredConfiguration};
 use crate::studio::views::Model;
@@ -29,7 +29,7 @@ pub(in crate::studio) async fn of_side(
     if model.study.imported.is_some() {
         return Ok(Vec::new());
     }
-    catch_up(store).await?;
+    catch_up_a_little(store).await?;
     let facts = facts(model, stored);
     let mut levels: Vec<Level> = Vec::new();
     for point in &model.points {
