@@ -91,11 +91,6 @@ impl LocalStudio {
         &self.live
     }
 
-    /// The one folder that holds data sets.
-    pub fn datasets_dir(&self) -> PathBuf {
-        self.data_dir.join(launch::DATASETS)
-    }
-
     /// A study that was not deleted.
     async fn stored(&self, id: Uuid) -> Result<StoredStudy, StudioError> {
         match self.store.study(id).await.map_err(internal)? {

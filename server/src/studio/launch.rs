@@ -1,6 +1,6 @@
 //! May this study run? Everything that can be known before the first request is checked here, each error at its field.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use app::studio::{StudioError, StudyEdit};
 use measure::knobs::Facts;
@@ -18,6 +18,11 @@ const TAGS: usize = 20;
 const TAG_LENGTH: usize = 60;
 
 impl LocalStudio {
+    /// The one folder that holds data sets.
+    pub fn datasets_dir(&self) -> PathBuf {
+        self.data_dir.join(DATASETS)
+    }
+
     /// Checks and stores a study and puts it in the queue.
     pub(super) async fn store_study(&self, spec: StudySpec) -> Result<Uuid, StudioError> {
         let engines = self.known_engines().await?;
