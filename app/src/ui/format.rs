@@ -103,19 +103,27 @@ pub fn latency(estimate: &Estimate) -> String {
     latency_to(i32::MIN, estimate)
 }
 
-/// The percentiles of one metric, beside each other: where two would be rounded past each other, both have the finer digits, so that no
-/// p95 reads as more than its p99.
+/// The percentiles of one metric, beside each other: where two would be rounded past each other, the coarser has the digits of the finer,
+/// so that no p95 reads as more than its p99.
 pub fn latencies<const N: usize>(row: [Option<&Estimate>; N]) -> [Option<String>; N] {
-    let known = || row.iter().flatten().filter(|it| it.value.is_some());
-    let written = |it: &Estimate, finest: Option<i32>| rounded(it, finest.unwrap_or(i32::MIN));
-    let in_order = |finest: Option<i32>| {
-        let all: Vec<f64> = known().map(|it| written(it, finest)).collect();
-        all.windows(2).all(|pair| pair[0] <= pair[1])
-    };
-    // Decimals of seconds, so that units compare.
-    let finest = known().map(|it| of_seconds(it)).max();
-    let finest = finest.filter(|_| !in_order(None)).unwrap_or(i32::MIN);
-    row.map(|it| it.map(|it| latency_to(finest, it)))
+    let mut digits = row.map(|it| it.map_or(i32::MIN, of_seconds));
+    let known = (0..N).filter(|at| row[*at].is_some_and(|it| it.value.is_some()));
+    let known: Vec<usize> = known.collect();
+    let read = |at: usize, digits: i32| row[at].map_or(0.0, |it| rounded(it, digits));
+    for _ in 0..N {
+        for pair in known.windows(2) {
+            let (one, other) = (pair[0], pair[1]);
+            if read(other, digits[other]) < read(one, digits[one]) {
+                let finer = digits[one].max(digits[other]);
+                (digits[one], digits[other]) = (finer, finer);
+            }
+        }
+    }
+    let mut digits = digits.into_iter();
+    row.map(|it| {
+        let digits = digits.next().unwrap_or(i32::MIN);
+        it.map(|it| latency_to(digits, it))
+    })
 }
 
 /// Decimals that a percentile carries by itself, were it written in seconds.

@@ -29,8 +29,11 @@ use load::{
     Begun, Engine, EngineError, EngineOptions, InputTokens, PointPlan, PointRun, PointSpec, Probe,
     ProbeError, Wire,
 };
+use measure::certificate::ClientEvidence;
+use measure::request::RequestRecord;
 use measure::slo::Slo;
 use measure::study::{Api, Endpoint};
+use measure::summary::Discipline;
 use measure::units::{Nanos, Seed, three_digits};
 use measure::workload::Workload;
 use tokio_util::sync::CancellationToken;
@@ -145,8 +148,7 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     let all = &run.records[..];
     let counted = made.steady_ns.map_or(all, |window| run.within(window));
     made.input_tokens = InputTokens::of(counted);
-    let calibration = args.key.calibration();
-    let report = Report::of(counted, run.client, discipline, calibration.as_ref());
+    let report = args.report(counted, run.client, discipline);
     let report = report.beside(evidence.as_ref());
     let slo = args.slo.clone();
     let promise = slo.map(|slo| Promise::of(slo, counted, report.summary()));
@@ -178,6 +180,19 @@ pub(super) async fn bench(args: BenchArgs) -> Ended {
     };
     let kept = gate::kept(args.gate, promise.as_ref(), &report);
     end(out, &whole, kept)
+}
+
+impl BenchArgs {
+    /// The figures of the requests that count, by the calibration of this host.
+    fn report(
+        &self,
+        counted: &[RequestRecord],
+        client: ClientEvidence,
+        discipline: Discipline,
+    ) -> Report {
+        let calibration = self.key.calibration();
+        Report::of(counted, client, discipline, calibration.as_ref())
+    }
 }
 
 /// Writes what scripts read; how the run ended.

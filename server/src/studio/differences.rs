@@ -17,9 +17,12 @@ use super::{LocalStudio, compare};
 /// Studies whose differences are remembered.
 const MOST_KEPT: usize = 64;
 
-/// By study, with what it was worked out from.
+/// A study, what it was worked out from, and what was found.
+type Kept = (Uuid, u64, Vec<(u32, String)>);
+
+/// By study.
 #[derive(Default)]
-pub(super) struct Differences(Mutex<VecDeque<(Uuid, u64, Vec<(u32, String)>)>>);
+pub(super) struct Differences(Mutex<VecDeque<Kept>>);
 
 impl Differences {
     fn get(&self, study: Uuid, made_of: u64) -> Option<Vec<(u32, String)>> {

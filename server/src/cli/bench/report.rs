@@ -4,13 +4,17 @@ use std::fmt::Write;
 
 use measure::certificate::{Calibration, Certificate, ClientEvidence, Demand, Innocence, certify};
 use measure::evidence::Evidence;
-use measure::quantile::{Distribution, Estimate, needed_for};
+use measure::quantile::{Distribution, Estimate};
 use measure::request::{Outcome, RequestRecord};
 use measure::slo::Metric;
 use measure::summary::{Discipline, Failures, Summary, summarize};
 use measure::units::Nanos;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
+
+mod interval; // beside a percentile
+
+use interval::with_interval;
 
 /// What a certificate rests on without a look beside the run.
 const NOT_LOOKED: &str = "  By its own clock alone: who else used this host or the engine was not\n  looked at (--metrics auto does, and a busy host makes it suspect).";
@@ -244,47 +248,6 @@ impl Block {
         for reason in &certificate.reasons {
             self.line(&format!("  {reason}"));
         }
-    }
-}
-
-/// A percentile's value, and behind it its 95 % interval. A dash where so few requests bound it on one side alone, with what it would
-/// take.
-fn with_interval(
-    percentile: u32,
-    estimate: Option<&Estimate>,
-    distribution: &Distribution,
-) -> (String, String) {
-    let millis = |value: Nanos| format!("{:.2}", value.as_millis_f64());
-    let Some(found) = estimate else {
-        return ("-".to_owned(), String::new());
-    };
-    match (found.value, found.lo, found.hi) {
-        (None, Some(lo), _) => ("inf".to_owned(), format!("(at least {})", millis(lo))),
-        (None, ..) => ("inf".to_owned(), "(failures reach into it)".to_owned()),
-        (Some(value), Some(lo), Some(hi)) => (
-            millis(value),
-            format!("(95 %: {} to {})", millis(lo), millis(hi)),
-        ),
-        (Some(_), lo, _) => {
-            let lo = lo.map_or(String::new(), |it| format!("at least {}; ", millis(it)));
-            let needed = needed_for(f64::from(percentile));
-            (
-                "-".to_owned(),
-                format!("({lo}{})", takes(needed, distribution)),
-            )
-        }
-    }
-}
-
-/// What an interval with two ends takes: more requests, or such as hang together less.
-fn takes(needed: u32, distribution: &Distribution) -> String {
-    if distribution.count < needed {
-        format!("takes {needed} requests, has {}", distribution.count)
-    } else {
-        format!(
-            "takes {needed} independent requests, these {} are worth {:.0}",
-            distribution.count, distribution.effective
-        )
     }
 }
 
