@@ -66,7 +66,9 @@ impl StudioError {
 #[cfg(feature = "ssr")]
 async fn beside(studio: Arc<dyn Studio>, study: Uuid, query: Vec<String>) -> Answer<Beside> {
     // The panel stands without it.
-    let history = studio.history_so_far(OWNER, study, Default::default()).await;
+    let history = studio
+        .history_so_far(OWNER, study, Default::default())
+        .await;
     let history = history.map_or_else(|_| String::new(), |it| crate::history::panel(&it));
     let study = studio.study(OWNER, study).await?;
     let pairs = query.chunks_exact(2);

@@ -26,7 +26,7 @@ pub fn heading(study: &StudyView, point: &PointView) -> String {
     let level = level_words(point.level, words::rate_unit(&study.spec));
     match point.repeat {
         0 => format!("{name} at {level}"),
-        repeat => format!("{name} at {level}, repeat {}", repeat + 1),
+        repeat => format!("{name} at {level}, repeat {}", repeat.saturating_add(1)),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use measure::evidence::{Quantity, Readings, Shared, USUAL_BLOCK};
+use measure::evidence::{Readings, Shared, USUAL_BLOCK};
 use measure::request::RequestRecord;
 use serde_json::Value;
 
@@ -59,20 +59,14 @@ impl Sharing {
         }
     }
 
-    /// What the requests that were sent can share at most at an engine that tells this of itself; none where it counts no
-    /// hits, or where there is too much text to compare.
+    /// What the requests that were sent can share at most, in the blocks that the engine tells of itself. Whether it counts hits does not
+    /// matter: the prompts were made here, and prompts that share nothing cannot be reused. None where there is too much text to compare.
     pub fn shared_by(
         &self,
         readings: &Readings,
         records: &[RequestRecord],
         made: &Made,
     ) -> Option<Shared> {
-        let counted = [Quantity::CacheHits, Quantity::CachedTokens]
-            .into_iter()
-            .any(|it| readings.constant(it).is_some());
-        if !counted && records.iter().all(|it| it.cached_tokens.is_none()) {
-            return None;
-        }
         let told = readings.block();
         let block = told.unwrap_or(USUAL_BLOCK);
         self.shared(records, (block, told.is_some()), template(made, records))

@@ -24,7 +24,7 @@ mod plan; // its points
 mod preset; // questions that studies are begun with
 
 pub use adaptive::{Adaptive, PROBES};
-pub use check::{declared_problem, is_visible};
+pub use check::{declared_problem, is_visible, level_problem, steers};
 pub use connection::Connection;
 pub use credentials::is_variable_name;
 pub use exercise::EXERCISE_SCALE;
@@ -309,6 +309,8 @@ pub struct PlannedPoint {
 
 /// Most points of one study.
 pub const MAX_POINTS: usize = 500;
+/// Most repeats of a level.
+pub const MAX_REPEATS: u32 = 100;
 /// Most requests of one point.
 pub const MAX_REQUESTS: u32 = 100_000;
 

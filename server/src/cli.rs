@@ -10,6 +10,8 @@ mod demo; // a studio with a study in it
 mod export; // a study as one file
 mod guard; // between a studio and an engine
 mod import; // such a file, opened
+mod out; // files that commands write
+mod say; // what commands print
 mod secret; // API keys that the studio keeps
 mod serve; // a studio
 mod sim; // an engine that is not there
@@ -21,6 +23,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::{Parser, Subcommand};
+use say::warnln;
 use tracing_subscriber::EnvFilter;
 
 /// Done.
@@ -29,6 +32,8 @@ pub const DONE: u8 = 0;
 pub const STOPPED: u8 = 130;
 /// It failed; for `bench`: no request succeeded.
 pub const FAILED: u8 = 1;
+/// It was done, but what it prints could not be written.
+pub const UNPRINTED: u8 = 6;
 /// The arguments mean nothing.
 pub const BAD_ARGUMENTS: u8 = 2;
 
@@ -105,12 +110,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     log_to_stderr();
     // Whoever installed one before is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    match start(line.command) {
+    let status = match start(line.command) {
         Ok(status) => status,
         Err(Failure { status, error }) => {
-            eprintln!("goodput: {}", printable(&whole(error.as_ref())));
+            warnln!("goodput: {}", printable(&whole(error.as_ref())));
             status
         }
+    };
+    match say::unprinted() {
+        Some(why) => {
+            warnln!("goodput: {why}");
+            UNPRINTED
+        }
+        None => status,
     }
 }
 
@@ -134,6 +146,7 @@ fn start(command: Command) -> Ended {
     load::limits::raise_file_limit();
     let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(FAILED, error))?;
     runtime.block_on(async {
+        outlive_full_files();
         match command {
             Command::Serve(args) => serve::serve(args).await,
             Command::Bench(args) => bench::bench(*args).await,
@@ -150,6 +163,19 @@ fn start(command: Command) -> Ended {
         }
     })
 }
+
+/// A file that may not grow any more (`ulimit -f`) is a write that fails, as on a full disk, and no end of the program. What it starts has
+/// the signal as it was.
+#[cfg(unix)]
+fn outlive_full_files() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // Once caught it stays caught. Where it cannot be, all is as before.
+    let _ = signal(kind);
+}
+
+#[cfg(not(unix))]
+fn outlive_full_files() {}
 
 /// An error with its causes, once each.
 fn whole(error: &(dyn Error + 'static)) -> String {

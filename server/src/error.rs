@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::bundle::{BundleError, ExportError};
-use crate::studio::{conflict, internal, missing};
+use crate::studio::{conflict, internal, missing, unreadable};
 
 /// Every handler's result.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -83,7 +83,7 @@ impl From<BundleError> for ApiError {
             BundleError::Taken => conflict(error.to_string()).into(),
             BundleError::Disk(cause) => unwritten(cause),
             BundleError::Store(cause) => internal(cause).into(),
-            unreadable => Self::BadRequest(unreadable.to_string()),
+            other => Self::BadRequest(other.to_string()),
         }
     }
 }
@@ -96,7 +96,7 @@ impl From<ExportError> for ApiError {
                 conflict(error.to_string()).into()
             }
             ExportError::Disk(cause) => unwritten(cause),
-            ExportError::Unreadable(_) => internal(error).into(),
+            ExportError::Unreadable(_) => unreadable(&error).into(),
             ExportError::Store(cause) => internal(cause).into(),
         }
     }

@@ -20,7 +20,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-pub use read::{ReadError, from_parquet};
+pub use read::{ReadError, from_parquet, looked_through, rows};
 
 /// The version of the columns, in the file's metadata.
 const VERSION: &str = "2";

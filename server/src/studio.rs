@@ -50,7 +50,7 @@ use measure::slo::Slo;
 use measure::study::{Endpoint, StudySpec};
 use uuid::Uuid;
 
-pub(crate) use errors::{conflict, internal, invalid, missing};
+pub(crate) use errors::{conflict, internal, invalid, missing, unreadable};
 pub use open::Settings;
 pub(crate) use open::is_in_use;
 

@@ -78,7 +78,9 @@ fn title_by_names(compared: &CompareView) -> String {
 
 /// The whole page. `nonce` is that of its content security policy.
 pub fn page(page: &ComparePage, nonce: &str) -> Html {
-    let told = page.told.iter();
+    let compared = page.compared.as_ref();
+    let knob = compared.and_then(|it| knob::in_vain(&page.state, it));
+    let told = page.told.iter().chain(&knob);
     let told = told.map(|it| html!(r#"<p class="notice" data-tone="warn">{}</p>"#, it));
     let told: Html = told.collect();
     let body = match &page.compared {

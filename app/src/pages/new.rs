@@ -86,7 +86,7 @@ pub fn NewStudyPage() -> impl IntoView {
             // As links of before have it.
             preset: query
                 .get("preset")
-                .or_else(|| query.get("exercise").map(|_| "exercise".into())),
+                .or_else(|| query.get("exercise").map(as_preset)),
             flip: query.get("flip"),
         })
     });
@@ -99,6 +99,14 @@ pub fn NewStudyPage() -> impl IntoView {
         {first.page("", move |beginning| view! { <StudyForm beginning key=start.get_untracked().key() /> }.erased())}
     }
     .erased()
+}
+
+/// `exercise=1` names the exercise; what else stands there is told.
+fn as_preset(exercise: String) -> String {
+    match exercise.as_str() {
+        "" | "1" | "true" => "exercise".into(),
+        _ => format!("exercise={exercise}"),
+    }
 }
 
 /// The form, once it is known what it starts from.

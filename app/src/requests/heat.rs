@@ -205,11 +205,11 @@ fn rows(part: &Part<'_>, parts: Vec<Vec<u64>>) -> Html {
         let count = part.len();
         let part = rising(part);
         let at = |p: f64| percentile(&part, p).map_or_else(|| "–".to_owned(), |it| it.to_string());
-        let begin = from + length * index as u64;
+        let begin = from.saturating_add(length.saturating_mul(index as u64));
         html!(
             r#"<tr><td class="num">{} to {}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
             seconds(Nanos(begin)),
-            seconds(Nanos(begin + length)),
+            seconds(Nanos(begin.saturating_add(length))),
             format::count(count as u64),
             at(50.0),
             at(95.0),

@@ -92,7 +92,7 @@ impl Levels {
             corners.push((WIDE, down(level)));
             return line(corners);
         }
-        let column = |index: usize| from + (to - from) * index as u64 / COLUMNS as u64;
+        let column = |index: usize| along((from, to), index as u64, COLUMNS as u64);
         let corners = (0..COLUMNS).flat_map(|index| {
             let (least, most) = self.between(column(index), column(index + 1));
             let at = across(column(index));
@@ -138,9 +138,15 @@ pub fn in_flight(part: &Part<'_>) -> Html {
     on_time("In flight", words, picture, rows(&flight, &waiting, part))
 }
 
+/// The moment so many parts of all along the way. The longest of ways has no room for a product.
+fn along((from, to): (u64, u64), part: u64, all: u64) -> u64 {
+    let way = u128::from(to.saturating_sub(from)) * u128::from(part) / u128::from(all);
+    from.saturating_add(u64::try_from(way).unwrap_or(u64::MAX))
+}
+
 fn rows(flight: &Levels, waiting: &Levels, part: &Part<'_>) -> Html {
     let (from, to) = (part.axis.0.0, part.axis.1.0);
-    let moment = |index: u64| from + (to - from) / ROWS * index;
+    let moment = |index: u64| along((from, to), index, ROWS);
     let row = |index: u64| {
         let (begin, end) = (moment(index), moment(index + 1));
         let (least, most) = flight.between(begin, end);
@@ -188,6 +194,17 @@ mod tests {
         assert_eq!(levels.between(0, 100), (0, 2));
         assert_eq!(levels.between(16, 20), (2, 2));
         assert_eq!(levels.between(25, 30), (1, 1));
+    }
+
+    #[test]
+    fn the_longest_time_has_its_columns() {
+        let all: Vec<(u64, u64)> = (0..4000).map(|at| (at * 100, at * 100 + 50)).collect();
+        let levels = levels(&all);
+        let x = Scale::between((Nanos(0), Nanos(u64::MAX)));
+        let y = Axis::over(String::new(), [2.0], false);
+        let path = levels.path(&x, &y, (0, u64::MAX));
+        assert_eq!(path.matches('L').count(), 2 * COLUMNS - 1);
+        assert_eq!(along((5, u64::MAX), 500, 500), u64::MAX);
     }
 
     #[test]

@@ -113,6 +113,20 @@ fn requests_of_their_own_share_nothing() {
 }
 
 #[test]
+fn what_prompts_share_is_known_whatever_the_engine_counts() {
+    let (one, other) = (words(0, 100), words(1000, 100));
+    let records = [record(0, 0), record(1, 0)];
+    let made = Made {
+        template_tokens: Some(0),
+        ..Made::default()
+    };
+    let sharing = Sharing::of(&plan(&[&[&one], &[&other]]));
+    let shared = sharing.shared_by(&Readings::default(), &records, &made);
+    let shared = shared.expect("told");
+    assert_eq!((shared.input_tokens, shared.tokens), (200, 0));
+}
+
+#[test]
 fn a_family_shares_its_prefix_with_all_but_the_first() {
     let family = words(0, 96);
     let one = |own: u32| format!("{family} {}", words(own, 32));

@@ -145,7 +145,8 @@ impl Prefixes {
             return Self::default();
         };
         let all = cache.expected.map(|it| (it.input_tokens as f64).max(1.0));
-        let expected = cache.expected.map(|it| it.tokens as f64);
+        // What a chat template may share is assumed, and it is no reason to be slow.
+        let expected = cache.expected.map(|it| it.own_tokens as f64);
         // What an engine puts around every prompt is found as well, and is none of what prompts share.
         let hit = |found: f64| expected.map_or(found, |most| found.min(most));
         Self {

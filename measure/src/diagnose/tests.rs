@@ -51,6 +51,26 @@ fn requests(count: u32, but: impl Fn(u32, RequestRecord) -> RequestRecord) -> Ve
     (0..count).map(|index| but(index, one(index))).collect()
 }
 
+/// Nobody counts hits, and a template that is assumed is all that prompts share.
+#[test]
+fn prompts_that_share_nothing_are_not_reused_whoever_counts() {
+    let known = Known {
+        shared: Some(Shared {
+            input_tokens: 60 * 300,
+            tokens: 32 * 300,
+            own_tokens: 0,
+            block: 16,
+            block_known: false,
+        }),
+        ..Known::default()
+    };
+    let diagnosis = diagnosed(&requests(300, plain), &known);
+    for cause in [Cause::ColdCache, Cause::EvictedPrefixes] {
+        let found = diagnosis.of(cause).expect("a finding of each");
+        assert_eq!(found.standing, Standing::RuledOut, "{found:#?}");
+    }
+}
+
 fn plain(_: u32, record: RequestRecord) -> RequestRecord {
     record
 }

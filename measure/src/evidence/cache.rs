@@ -84,6 +84,10 @@ impl Cache {
         };
         let by_page = grown(Quantity::CacheHits).or_else(|| grown(Quantity::CachedTokens));
         let usage = by_usage(records);
+        let counts = usage.is_some()
+            || [Quantity::CacheHits, Quantity::CachedTokens]
+                .into_iter()
+                .any(|it| readings.constant(it).is_some());
         let observed = by_page.into_iter().chain(usage).reduce(f64::max);
         // A request that is computed anew finds its own beginning.
         let again = grown(Quantity::Preemptions).unwrap_or(0.0) * longest(records);
@@ -106,7 +110,7 @@ impl Cache {
             _ => None,
         };
         let (warmth, sentence) = match sure {
-            Some(why) if expected.is_some() => cannot_tell(&why),
+            Some(why) if expected.is_some() && counts => cannot_tell(&why),
             _ => (warmth, sentence),
         };
         Self {
@@ -295,18 +299,22 @@ mod tests {
 
     #[test]
     fn without_a_count_nobody_can_tell() {
-        let cache = Cache::of(
-            &Readings::default(),
-            &[],
-            None,
-            Some("the engine has no /metrics"),
-            None,
-        );
-        assert_eq!(cache.warmth, Warmth::CannotTell);
-        assert!(
-            cache
-                .sentence
-                .ends_with("cannot tell, the engine has no /metrics.")
-        );
+        for expected in [None, Some(Shared::default())] {
+            let cache = Cache::of(
+                &Readings::default(),
+                &[],
+                expected,
+                Some("the engine has no /metrics"),
+                None,
+            );
+            assert_eq!(cache.warmth, Warmth::CannotTell);
+            assert!(
+                cache
+                    .sentence
+                    .ends_with("cannot tell, the engine has no /metrics."),
+                "{}",
+                cache.sentence
+            );
+        }
     }
 }

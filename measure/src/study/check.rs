@@ -9,7 +9,9 @@ use crate::units::Level;
 use crate::workload::Workload;
 
 use super::adaptive::check_adaptive;
-use super::{Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REQUESTS, PROBES, StudySpec};
+use super::{
+    Endpoint, EngineSpec, FieldError, MAX_POINTS, MAX_REPEATS, MAX_REQUESTS, PROBES, StudySpec,
+};
 use configurations::check_configurations;
 
 /// Longest text of a name or an instruction.
@@ -88,9 +90,9 @@ fn check_text(errors: &mut Errors, text: &str, field: &str) {
 fn check_name(errors: &mut Errors, name: &str, field: &str) {
     check_text(errors, name, field);
     errors.unless(
-        !name.contains(char::is_control),
+        !steers(name),
         field,
-        "must not contain line breaks or other control characters",
+        "must not contain line breaks, marks that turn the direction of text, or other control characters",
     );
 }
 
@@ -102,6 +104,12 @@ pub fn is_visible(text: &str) -> bool {
             || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{3164}' | '\u{2800}')
     };
     !text.chars().all(is_nothing)
+}
+
+/// Whether a text has what turns its direction, or ends its line: what stands beside it is read otherwise than it is written.
+pub fn steers(text: &str) -> bool {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().any(|c| c.is_control() || turns(c))
 }
 
 fn check_endpoint(errors: &mut Errors, endpoint: &Endpoint, field: &str) {
@@ -154,44 +162,51 @@ fn check_levels(errors: &mut Errors, spec: &StudySpec) {
             &field,
             format!("{level} stands here twice; use repeats instead"),
         );
-        match level {
-            Level::Rate(rate) => {
-                check_rate(errors, rate.per_second(), &field);
-            }
-            Level::Concurrency(streams) => {
-                errors.unless(
-                    *streams <= MAX_STREAMS,
-                    &field,
-                    format!("must be at most {MAX_STREAMS} streams"),
-                );
-            }
-            Level::Replay(speed) => check_replay(errors, spec, speed.factor(), &field),
-            Level::Inf => {}
+        if let Level::Replay(_) = level {
+            check_replay(errors, spec, &field);
+        }
+        if let Some(why) = level_problem(*level) {
+            errors.unless(false, &field, why);
         }
     }
     check_ramp(errors, spec);
 }
 
 pub(super) fn check_rate(errors: &mut Errors, per_second: f64, field: &str) {
-    errors.unless(
-        (MIN_RATE..=MAX_RATE).contains(&per_second),
-        field,
-        format!("must be {MIN_RATE} to {MAX_RATE} per second"),
-    );
+    if let Some(why) = rate_problem(per_second) {
+        errors.unless(false, field, why);
+    }
 }
 
 /// Only a trace has arrivals of its own.
-fn check_replay(errors: &mut Errors, spec: &StudySpec, speed: f64, field: &str) {
+fn check_replay(errors: &mut Errors, spec: &StudySpec, field: &str) {
     errors.unless(
         matches!(spec.workload, Workload::Trace(_)),
         field,
         "only a trace has a speed: give a rate, or take a trace as the workload",
     );
-    errors.unless(
-        (MIN_RATE..=MAX_SPEED).contains(&speed),
-        field,
-        format!("must be {MIN_RATE} to {MAX_SPEED} times the recorded speed"),
-    );
+}
+
+/// What is wrong with a level, wherever it comes from.
+pub fn level_problem(level: Level) -> Option<String> {
+    let (holds, allowed) = match level {
+        Level::Rate(rate) => return rate_problem(rate.per_second()),
+        Level::Concurrency(streams) => (
+            streams <= MAX_STREAMS,
+            format!("must be at most {MAX_STREAMS} streams"),
+        ),
+        Level::Replay(speed) => (
+            (MIN_RATE..=MAX_SPEED).contains(&speed.factor()),
+            format!("must be {MIN_RATE} to {MAX_SPEED} times the recorded speed"),
+        ),
+        Level::Inf => return None,
+    };
+    (!holds).then_some(allowed)
+}
+
+fn rate_problem(per_second: f64) -> Option<String> {
+    let holds = (MIN_RATE..=MAX_RATE).contains(&per_second);
+    (!holds).then(|| format!("must be {MIN_RATE} to {MAX_RATE} per second"))
 }
 
 /// A ramp starts from a rate, so that it needs one to go to.
@@ -235,9 +250,9 @@ fn check_length(errors: &mut Errors, spec: &StudySpec) {
         "must be at most 1000 requests",
     );
     errors.unless(
-        (1..=100).contains(&spec.repeats),
+        (1..=MAX_REPEATS).contains(&spec.repeats),
         "repeats",
-        "must be 1 to 100",
+        format!("must be 1 to {MAX_REPEATS}"),
     );
     errors.unless(
         (1..=MAX_WAIT_MS).contains(&spec.idle_timeout_ms),
@@ -287,7 +302,7 @@ pub fn declared_problem(name: &str, value: &str) -> Option<&'static str> {
     if !named {
         return Some("a fact is called by small letters, digits, dashes and blanks, as hardware");
     }
-    let line = value.len() <= MAX_NAME && !value.contains(char::is_control);
+    let line = value.len() <= MAX_NAME && !steers(value);
     let told = line && is_visible(value);
     (!told).then_some("a fact's value is one line of at most 200 characters, as 1x H100 SXM")
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use app::diagnosis::Foretold;
 use app::studio::{SIMULATOR, StudyEdit};
+use bytes::Bytes;
 use load::Made;
 use load::tokens::Counted;
 use measure::certificate::Certificate;
@@ -11,7 +12,7 @@ use measure::evidence::Evidence;
 use measure::knobs::Facts;
 use measure::score::decode;
 use measure::slo::Judgement;
-use measure::study::{EngineSpec, MAX_POINTS, StudySpec};
+use measure::study::{EngineSpec, MAX_POINTS, MAX_REPEATS, StudySpec, level_problem};
 use measure::summary::Summary;
 use measure::units::Level;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,7 @@ use super::manifest::{
     Configuration, Figures, Kind, MOST_STARTS, Manifest, NAME, Point, Raw, Start, Study,
 };
 use super::unpack::Unpacked;
+use crate::records::{looked_through, rows};
 use crate::store::{ConfigurationText, PointText, StartText, StudyText};
 use crate::studio::launch::checked_edit;
 use crate::studio::views::Ceilings;
@@ -54,6 +56,14 @@ pub fn study(unpacked: &Unpacked) -> Result<Rows, BundleError> {
     let manifest = &unpacked.manifest;
     check_counts(manifest)?;
     let spec: StudySpec = raw("spec", &manifest.study.spec)?;
+    spec.levels.iter().try_for_each(|it| check_level(*it))?;
+    if MAX_REPEATS < spec.repeats {
+        let why = format!(
+            "its study has {} repeats, and none has more than {MAX_REPEATS}",
+            spec.repeats
+        );
+        return Err(wrong(why));
+    }
     if spec.configurations.len() != manifest.configurations.len() {
         return Err(wrong("it has other configurations than its study"));
     }
@@ -172,10 +182,17 @@ fn point(unpacked: &Unpacked, point: &Point) -> Result<PointText, BundleError> {
         .level
         .parse()
         .map_err(|_| wrong(format!("a point's level is {:?}", point.level)))?;
+    check_level(level)?;
+    if MAX_REPEATS <= point.repeat {
+        let repeat = point.repeat;
+        return Err(wrong(format!(
+            "a point is repeat {repeat}, and none has more than {MAX_REPEATS}"
+        )));
+    }
     times([point.started_ms, point.finished_ms])?;
     let figures = if point.is_finished() {
         let figures = figures(unpacked, point)?;
-        check_data(unpacked, point)?;
+        check_data(unpacked, point, &figures)?;
         Some(figures)
     } else {
         None
@@ -201,6 +218,14 @@ fn point(unpacked: &Unpacked, point: &Point) -> Result<PointText, BundleError> {
     })
 }
 
+/// A level that no study may have draws no axis.
+fn check_level(level: Level) -> Result<(), BundleError> {
+    match level_problem(level) {
+        Some(why) => Err(wrong(format!("a level is {level:?}: it {why}"))),
+        None => Ok(()),
+    }
+}
+
 /// A finished point's rows, each read as what it is.
 pub fn figures(unpacked: &Unpacked, point: &Point) -> Result<Figures, BundleError> {
     let name = Kind::Figures.name(point.ordinal as usize);
@@ -214,13 +239,42 @@ pub fn figures(unpacked: &Unpacked, point: &Point) -> Result<Figures, BundleErro
     Ok(figures)
 }
 
-fn check_data(unpacked: &Unpacked, point: &Point) -> Result<(), BundleError> {
-    let scores = Kind::Scores.name(point.ordinal as usize);
-    decode(&part(unpacked, &scores)?).map_err(|why| BundleError::unreadable(&scores, why))?;
+fn check_data(unpacked: &Unpacked, point: &Point, figures: &Figures) -> Result<(), BundleError> {
+    let name = Kind::Scores.name(point.ordinal as usize);
+    let scores = decode(&part(unpacked, &name)?);
+    let scores = scores.map_err(|why| BundleError::unreadable(&name, why))?;
+    check_requests(unpacked, point, figures, scores.len() as u64)?;
     let name = Kind::Evidence.name(point.ordinal as usize);
     match unpacked.part(&name)? {
         Some(evidence) => check_moments(&name, &json(&name, &evidence)?),
         None => Ok(()),
+    }
+}
+
+/// Requests are as many as were scored, and can be read to the last of them. Their number is that of the file's footer first, since a
+/// small file can say that it holds any.
+fn check_requests(
+    unpacked: &Unpacked,
+    point: &Point,
+    figures: &Figures,
+    scored: u64,
+) -> Result<(), BundleError> {
+    let name = Kind::Records.name(point.ordinal as usize);
+    let made = figures.made.as_ref().map(|it| raw::<Made>(&name, it));
+    let window = made.transpose()?.and_then(|made| made.steady_ns);
+    let records = Bytes::from(part(unpacked, &name)?);
+    let unlike = |count: u64| {
+        let why = format!("it has {count} requests where {scored} were scored");
+        BundleError::unreadable(&name, why)
+    };
+    let unreadable = |why| BundleError::unreadable(&name, why);
+    let told = rows(records.clone()).map_err(unreadable)?;
+    if told < scored || (window.is_none() && told != scored) {
+        return Err(unlike(told));
+    }
+    match looked_through(records, window).map_err(unreadable)? {
+        count if count == scored => Ok(()),
+        count => Err(unlike(count)),
     }
 }
 

@@ -7,7 +7,6 @@ mod fields; // what requests say beside the usual
 mod gate; // its exit status
 mod key; // whose key is sent
 mod lengths; // who counts tokens
-mod out; // where the JSON goes
 mod promise; // whether an SLO was kept
 mod report; // what scripts and people read
 mod rules; // what other tools would have said
@@ -38,6 +37,7 @@ use measure::units::{Nanos, Seed, three_digits};
 use measure::workload::Workload;
 use tokio_util::sync::CancellationToken;
 
+use super::out::{self, Out};
 use super::{BAD_ARGUMENTS, Ended, FAILED, Failure, STOPPED, asked_to_end};
 use crate::studio::engines::base_url;
 use beside::{Looks, Metrics};
@@ -45,7 +45,6 @@ use counter::Counter;
 use fields::FieldArgs;
 use key::KeyArgs;
 use lengths::LengthArgs;
-use out::Out;
 use promise::{Promise, above_capacity};
 use report::{Report, Whole};
 use rules::{ByRules, Tools};
@@ -239,7 +238,11 @@ impl BenchArgs {
         let bounds = self.traffic.bounds(&workload)?;
         check_url(&self.url)?;
         self.fields.check(self.api)?;
-        let out = self.json.as_deref().map(Out::check).transpose()?;
+        let out = self
+            .json
+            .as_deref()
+            .map(|it| Out::check(it, "--json"))
+            .transpose()?;
         Ok((workload, bounds, out))
     }
 

@@ -15,6 +15,7 @@ use measure::units::Nanos;
 
 use super::{DONE, Ended, FAILED, Failure};
 use crate::calibration;
+use crate::cli::say::sayln;
 use crate::config::{StoreArgs, StoreConfig};
 use ladder::{CHUNKS, LIGHT, RATES, Rung, STREAMS};
 use trial::{Trial, TrialError};
@@ -49,9 +50,9 @@ pub(super) async fn calibrate(args: CalibrateArgs) -> Ended {
 }
 
 fn measure() -> Result<Calibration, TrialError> {
-    println!("Calibrating this host, about a minute. Let nothing else run on it.");
+    sayln!("Calibrating this host, about a minute. Let nothing else run on it.");
     let light = trial::run(&LIGHT)?;
-    println!("  {LIGHT}: {light}");
+    sayln!("  {LIGHT}: {light}");
     let rate = climb(&RATES)?;
     let streams = climb(&STREAMS)?;
     let chunks = climb(&CHUNKS)?;
@@ -69,7 +70,7 @@ fn climb(ladder: &[Rung]) -> Result<Option<Trial>, TrialError> {
     let mut held = None;
     for rung in ladder {
         let trial = trial::run(rung)?;
-        println!("  {rung}: {trial}");
+        sayln!("  {rung}: {trial}");
         if trial.broken.is_some() {
             break;
         }
@@ -86,11 +87,11 @@ fn print(calibration: &Calibration) {
         ttft_error_p99,
         itl_error_p99,
     } = calibration;
-    println!("This host drives, with a clean certificate and true figures:");
-    println!("  requests a second      {rate:.0}");
-    println!("  concurrent streams     {streams}");
-    println!("  events a second        {chunks_per_s:.0}");
-    println!("Floor of error, p99: TTFT {ttft_error_p99}, ITL {itl_error_p99}");
+    sayln!("This host drives, with a clean certificate and true figures:");
+    sayln!("  requests a second      {rate:.0}");
+    sayln!("  concurrent streams     {streams}");
+    sayln!("  events a second        {chunks_per_s:.0}");
+    sayln!("Floor of error, p99: TTFT {ttft_error_p99}, ITL {itl_error_p99}");
 }
 
 fn keep(store: &StoreConfig, result: Calibration) -> Result<(), Failure> {
@@ -107,7 +108,7 @@ fn keep(store: &StoreConfig, result: Calibration) -> Result<(), Failure> {
         );
         Failure::new(FAILED, text)
     })?;
-    println!(
+    sayln!(
         "Kept in {}; points beyond half of these figures say so.",
         path.display()
     );

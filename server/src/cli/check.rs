@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::export::{check_there, config, find, open};
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, printable};
+use crate::cli::say::{say, sayln};
 use crate::config::StoreArgs;
 use crate::store::Store;
 use crate::studio::history::{history, read_bar};
@@ -63,9 +64,9 @@ pub(super) async fn check(args: CheckArgs) -> Ended {
     let view = judged.map_err(nothing)?;
     if json {
         let text = serde_json::to_string_pretty(&view);
-        println!("{}", text.map_err(|error| Failure::new(NOTHING, error))?);
+        sayln!("{}", text.map_err(|error| Failure::new(NOTHING, error))?);
     } else {
-        print!("{}", printable(&told_whole(&view)));
+        say!("{}", printable(&told_whole(&view)));
     }
     Ok(status(view.outcome))
 }

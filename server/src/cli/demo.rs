@@ -13,6 +13,7 @@ use measure::study::StudySpec;
 use uuid::Uuid;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end, port_in_use};
+use crate::cli::say::{say, sayln, warnln};
 use crate::config::{Config, StoreArgs, StoreConfig};
 use crate::serving::{ServeError, Serving};
 
@@ -39,7 +40,7 @@ pub(super) async fn demo(args: DemoArgs) -> Ended {
         ..Config::loopback(args.port, store)
     };
     let serving = Serving::start(&config).await.map_err(cannot_start)?;
-    println!(
+    sayln!(
         "Goodput Studio listens on {}; its data are in {}",
         serving.url(),
         config.store.data_dir.display()
@@ -49,7 +50,7 @@ pub(super) async fn demo(args: DemoArgs) -> Ended {
         () = asked_to_end() => Ok(FAILED),
     };
     if matches!(ended, Ok(DONE)) && !args.exit {
-        println!("\nThe studio goes on serving; Ctrl-C ends it.");
+        sayln!("\nThe studio goes on serving; Ctrl-C ends it.");
         asked_to_end().await;
     }
     serving.shutdown().await;
@@ -80,13 +81,13 @@ fn store(data_dir: Option<PathBuf>) -> Result<StoreConfig, crate::config::Config
 async fn study(serving: &Serving) -> Ended {
     let failed = |error: app::studio::StudioError| Failure::new(FAILED, error);
     let spec = StudySpec::goodput_exercise();
-    print!("{}", print::introduction(&spec));
+    say!("{}", print::introduction(&spec));
     let id = serving
         .studio
         .launch(&Actor::Owner, spec)
         .await
         .map_err(failed)?;
-    println!(
+    sayln!(
         "\nWatch it: {}/studies/{id}\n\n{}",
         serving.url(),
         print::POINT_HEADER
@@ -97,7 +98,7 @@ async fn study(serving: &Serving) -> Ended {
         .study(&Actor::Owner, id)
         .await
         .map_err(failed)?;
-    print!("{}", print::curves(&view));
+    say!("{}", print::curves(&view));
     let configurations: Vec<Uuid> = view
         .configurations
         .iter()
@@ -108,10 +109,10 @@ async fn study(serving: &Serving) -> Ended {
         .compare(&Actor::Owner, configurations.clone(), None)
         .await
         .map_err(failed)?;
-    print!("{}", print::outcome(&view, &comparison));
+    say!("{}", print::outcome(&view, &comparison));
     let pairs: Vec<String> = configurations.iter().map(|id| format!("c={id}")).collect();
-    println!("\nStudy:      {}/studies/{id}", serving.url());
-    println!("Comparison: {}/compare?{}", serving.url(), pairs.join("&"));
+    sayln!("\nStudy:      {}/studies/{id}", serving.url());
+    sayln!("Comparison: {}/compare?{}", serving.url(), pairs.join("&"));
     Ok(status(state, &view))
 }
 
@@ -129,7 +130,7 @@ fn status(state: StudyState, view: &StudyView) -> u8 {
         .problem
         .clone()
         .unwrap_or_else(|| format!("the study is {state:?}").to_lowercase());
-    eprintln!(
+    warnln!(
         "goodput: {unfinished} of {} points did not finish: {why}",
         view.points.len()
     );
@@ -147,7 +148,7 @@ async fn follow(serving: &Serving, id: Uuid) -> Result<StudyState, app::studio::
                 finished += 1;
                 clear_line();
                 let name = &view.spec.configurations[point.configuration as usize].name;
-                println!(
+                sayln!(
                     "{}",
                     print::point(&format!("{finished}/{}", view.points.len()), name, &point)
                 );

@@ -1,15 +1,15 @@
 //! `goodput export`: a study as one file.
 
-use std::fs::Permissions;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use uuid::Uuid;
 
+use super::out::Out;
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure};
 use crate::bundle::{ExportError, Packed, Scope, Worked, export};
+use crate::cli::say::{sayln, warnln};
 use crate::config::{Database, StoreArgs, StoreConfig};
 use crate::store::Store;
 
@@ -53,10 +53,7 @@ pub(super) async fn export_study(args: ExportArgs) -> Ended {
     store.close().await;
     let packed = packed.map_err(failed)?;
     let out = out.unwrap_or_else(|| PathBuf::from(&packed.name));
-    write(packed, &out).map_err(|cause| {
-        let text = format!("cannot write {}: {cause}", out.display());
-        Failure::new(FAILED, text)
-    })
+    write(packed, &out).map_err(|text| Failure::new(FAILED, text))
 }
 
 /// Arguments as a checked place.
@@ -113,29 +110,26 @@ fn failed(error: ExportError) -> Failure {
     Failure::new(FAILED, error)
 }
 
-fn write(packed: Packed, out: &Path) -> io::Result<u8> {
+fn write(packed: Packed, path: &Path) -> Result<u8, String> {
     let Packed {
         mut file,
         bytes,
         manifest,
         ..
     } = packed;
-    // Whole or not at all, and for whoever may read what this user writes.
-    let folder = out.parent().filter(|it| !it.as_os_str().is_empty());
-    let mut part = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    io::copy(&mut file, &mut part)?;
-    part.flush()?;
-    part.persist(out).map_err(|error| error.error)?;
+    let out = Out::check(path, "--out")?;
+    let is_standard = out.is_standard();
+    out.write(|to| io::copy(&mut file, to).map(drop))?;
     let points = manifest.points.len();
     let points = if points == 1 {
         "one point".to_owned()
     } else {
         format!("{points} points")
     };
-    println!("{}", out.display());
-    eprintln!(
+    if !is_standard {
+        sayln!("{}", path.display());
+    }
+    warnln!(
         "{}: {points}, {} kB{}",
         manifest.study.name,
         bytes.div_ceil(1000),

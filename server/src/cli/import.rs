@@ -1,7 +1,7 @@
 //! `goodput import`: opens a study that somebody exported, or one that comes with the studio.
 
 use std::fs::File;
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,6 +11,7 @@ use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure};
 use crate::bundle::{
     Checked, Example, MOST_PACKED, Opened, Unpacked, check, examples, import, name_of, unpack,
 };
+use crate::cli::say::{say, sayln, warnln};
 use crate::config::StoreArgs;
 
 #[derive(Args)]
@@ -61,13 +62,13 @@ pub(super) async fn import_study(args: ImportArgs) -> Ended {
         name,
         already_here,
     } = opened.map_err(|error| Failure::new(FAILED, error))?;
-    println!("/studies/{id}");
+    sayln!("/studies/{id}");
     let said = if already_here {
         "is here already, and stays as it is"
     } else {
         "is in the studio"
     };
-    eprintln!(
+    warnln!(
         "{name} {said}: `goodput serve` shows it at /studies/{id}. Data in {}.",
         config.data_dir.display()
     );
@@ -113,9 +114,8 @@ fn list_examples() -> Ended {
         )
     };
     let lines: String = examples().iter().map(line).collect();
-    // Whoever stops reading (`| head -1`) has read enough.
-    let _ = std::io::stdout().write_all(lines.as_bytes());
-    eprintln!("Open one with: goodput import --example NAME");
+    say!("{lines}");
+    warnln!("Open one with: goodput import --example NAME");
     Ok(DONE)
 }
 
@@ -126,11 +126,11 @@ fn work_out(unpacked: &Unpacked) -> Ended {
         differences,
     } = checked;
     if differences.is_empty() {
-        println!("The figures of all {points} points follow from the requests in the bundle.");
+        sayln!("The figures of all {points} points follow from the requests in the bundle.");
         return Ok(DONE);
     }
     for difference in differences {
-        println!("{difference}");
+        sayln!("{difference}");
     }
     Ok(FAILED)
 }

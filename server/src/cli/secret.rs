@@ -8,6 +8,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use url::Url;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure};
+use crate::cli::say::{sayln, warn_of, warnln};
 use crate::config::{ConfigError, StoreArgs, StoreConfig};
 use crate::secrets::{SecretError, Secrets};
 
@@ -73,9 +74,9 @@ pub(super) fn secret(SecretArgs { what }: SecretArgs) -> Ended {
             let before = secrets.bound(&name);
             secrets.set(&name, &url, &value).map_err(failed)?;
             if let Some(before) = before {
-                eprintln!("It replaces the one that was kept for {before}.");
+                warnln!("It replaces the one that was kept for {before}.");
             }
-            eprintln!(
+            warnln!(
                 "Kept. Engines name it as their stored secret {name}; nothing shows its value."
             );
         }
@@ -83,11 +84,11 @@ pub(super) fn secret(SecretArgs { what }: SecretArgs) -> Ended {
             let secrets = place.secrets()?;
             let names = secrets.names().map_err(failed)?;
             if names.is_empty() {
-                eprintln!("No secret is kept; store one with: goodput secret set NAME --for URL");
+                warnln!("No secret is kept; store one with: goodput secret set NAME --for URL");
             }
             for name in names {
                 let bound = secrets.bound(&name);
-                println!(
+                sayln!(
                     "{name}  for {}",
                     bound.as_deref().unwrap_or("nothing: damaged")
                 );
@@ -114,12 +115,12 @@ fn value(name: &str) -> io::Result<String> {
     if !input.is_terminal() {
         input.lock().take(MOST).read_to_string(&mut text)?;
     } else {
-        eprint!("API key of {name}: ");
+        warn_of!("API key of {name}: ");
         io::stderr().flush()?;
         unseen(&input, || {
             input.lock().take(MOST).read_line(&mut text).map(drop)
         })?;
-        eprintln!();
+        warnln!();
     }
     Ok(text.trim().to_owned())
 }

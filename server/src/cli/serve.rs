@@ -1,6 +1,7 @@
 //! `goodput serve`
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use crate::cli::say::{sayln, warnln};
 use crate::config::ServeArgs;
 use crate::serving::Serving;
 
@@ -12,11 +13,11 @@ pub(super) async fn serve(args: ServeArgs) -> Ended {
     let serving = Serving::start(&config)
         .await
         .map_err(|error| Failure::new(FAILED, error))?;
-    println!("Goodput Studio listens on {}", serving.url());
-    println!("Studies are kept in {}", config.store.data_dir.display());
+    sayln!("Goodput Studio listens on {}", serving.url());
+    sayln!("Studies are kept in {}", config.store.data_dir.display());
     greet(&serving);
     asked_to_end().await;
-    eprintln!("Ending: finished points are kept, a study that runs can be resumed.");
+    warnln!("Ending: finished points are kept, a study that runs can be resumed.");
     serving.shutdown().await;
     Ok(DONE)
 }
@@ -24,10 +25,10 @@ pub(super) async fn serve(args: ServeArgs) -> Ended {
 /// How to get in.
 fn greet(serving: &Serving) {
     if let Some(token) = &serving.new_token {
-        println!("Access token, printed this once: {}", token.reveal());
-        println!("Open {}/?token={}", serving.url(), token.reveal());
+        sayln!("Access token, printed this once: {}", token.reveal());
+        sayln!("Open {}/?token={}", serving.url(), token.reveal());
     } else if serving.needs_token {
-        println!("Open it with its access token; `goodput token rotate` makes a new one.");
+        sayln!("Open it with its access token; `goodput token rotate` makes a new one.");
     }
-    println!("Ctrl-C ends it.");
+    sayln!("Ctrl-C ends it.");
 }

@@ -7,6 +7,7 @@ use measure::knobs::{KnobValue, Knobs};
 use tokio_util::sync::CancellationToken;
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end, port_in_use};
+use crate::cli::say::sayln;
 
 #[derive(Args)]
 pub(super) struct SimArgs {
@@ -37,11 +38,11 @@ pub(super) async fn simulate(SimArgs { port, preset, knob }: SimArgs) -> Ended {
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .map_err(cannot)?;
-    println!(
+    sayln!(
         "Simulated engine {preset} on http://{}",
         listener.local_addr().map_err(cannot)?
     );
-    println!("Ctrl-C ends it.");
+    sayln!("Ctrl-C ends it.");
     let stop = CancellationToken::new();
     let ending = stop.clone();
     tokio::spawn(async move {

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure};
+use crate::cli::say::{sayln, warnln};
 use crate::config::StoreArgs;
 use crate::serving::rotate_token;
 
@@ -29,8 +30,8 @@ pub(super) async fn token(
     let token = rotate_token(&store)
         .await
         .map_err(|error| Failure::new(FAILED, error))?;
-    println!("{}", token.reveal());
-    eprintln!(
+    sayln!("{}", token.reveal());
+    warnln!(
         "Printed this once; only its hash is kept. A studio that runs takes it up within five seconds."
     );
     Ok(DONE)

@@ -8,6 +8,7 @@ use clap::Args;
 use sim::truth::{Config, Faults};
 
 use super::{BAD_ARGUMENTS, DONE, Ended, FAILED, Failure, asked_to_end};
+use crate::cli::say::sayln;
 
 #[derive(Args)]
 pub(super) struct TruthArgs {
@@ -96,7 +97,7 @@ pub(super) async fn tell(args: TruthArgs) -> Ended {
         )
     };
     let server = sim::truth::start(config, args.listen, args.log.clone()).map_err(cannot)?;
-    println!("Truth server on {}", server.url);
+    sayln!("Truth server on {}", server.url);
     tokio::select! {
         () = asked_to_end() => {}
         () = parent_gone(), if args.with_parent => {}

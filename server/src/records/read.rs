@@ -5,6 +5,7 @@ use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type, 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use bytes::Bytes;
 use measure::request::{Chunk, ChunkKind, Chunks, ErrorKind, Outcome, RequestRecord, TokenSource};
+use measure::study::MAX_REQUESTS;
 use measure::units::Nanos;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
@@ -13,6 +14,15 @@ use super::{VERSION, VERSION_KEY};
 
 /// Version 1 knew neither the kernel's moments nor how long connections took to open.
 const READABLE: [&str; 2] = ["1", VERSION];
+
+/// Most rows of a file: a point has as many requests as a study allows, and the rest of their sessions.
+const MOST_ROWS: u64 = 2 * MAX_REQUESTS as u64;
+/// Most values of a column within a group of rows: chunks of all its requests.
+const MOST_VALUES: u64 = 200_000_000;
+/// Rows that are unpacked at a time.
+const BATCH: usize = 256;
+/// Most bytes of all values of a file.
+const MOST_UNPACKED: usize = 4 << 30;
 
 /// Why a file cannot be read as records.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +39,9 @@ pub enum ReadError {
         /// What the file says.
         found: Option<String>,
     },
+    /// More than any point has.
+    #[error("they are more than the requests of any point")]
+    TooMuch,
     /// A column is missing or of another type.
     #[error("the records have no column {0} of the expected type")]
     Column(&'static str),
@@ -44,6 +57,44 @@ pub enum ReadError {
 
 /// The inverse of [`super::to_parquet`].
 pub fn from_parquet(bytes: Bytes) -> Result<Vec<RequestRecord>, ReadError> {
+    let mut records = Vec::new();
+    each(bytes, |record| records.push(record))?;
+    Ok(records)
+}
+
+/// How many rows a file has by its footer. Nothing else of it is read.
+pub fn rows(bytes: Bytes) -> Result<u64, ReadError> {
+    Ok(opened(bytes)?.1)
+}
+
+/// Reads a file to its end and keeps nothing: how many of its requests are due in a window, or all of them.
+pub fn looked_through(bytes: Bytes, window: Option<(Nanos, Nanos)>) -> Result<u64, ReadError> {
+    let is_due = |at: Nanos| window.is_none_or(|(from, to)| from <= at && at <= to);
+    let mut due = 0;
+    each(bytes, |record| due += u64::from(is_due(record.scheduled)))?;
+    Ok(due)
+}
+
+/// Every record in turn. A few bytes of Parquet can stand for any number of values, so what is unpacked is counted batch by batch.
+fn each(bytes: Bytes, mut take: impl FnMut(RequestRecord)) -> Result<(), ReadError> {
+    let (builder, _) = opened(bytes)?;
+    let batches = builder.with_batch_size(BATCH).build();
+    let mut unpacked = 0;
+    for batch in batches.map_err(ReadError::Parquet)? {
+        let batch = Batch(batch.map_err(ReadError::Rows)?);
+        unpacked += batch.0.get_array_memory_size();
+        if MOST_UNPACKED < unpacked {
+            return Err(ReadError::TooMuch);
+        }
+        for row in 0..batch.0.num_rows() {
+            take(batch.record(row)?);
+        }
+    }
+    Ok(())
+}
+
+/// A file of records with the rows that its footer tells; refused where these are more than any point has.
+fn opened(bytes: Bytes) -> Result<(ParquetRecordBatchReaderBuilder<Bytes>, u64), ReadError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(ReadError::Parquet)?;
     let metadata = builder.metadata().file_metadata().key_value_metadata();
     let version = metadata.and_then(|pairs| {
@@ -59,14 +110,16 @@ pub fn from_parquet(bytes: Bytes) -> Result<Vec<RequestRecord>, ReadError> {
     {
         return Err(ReadError::Version { found: version });
     }
-    let mut records = Vec::new();
-    for batch in builder.build().map_err(ReadError::Parquet)? {
-        let batch = Batch(batch.map_err(ReadError::Rows)?);
-        for row in 0..batch.0.num_rows() {
-            records.push(batch.record(row)?);
-        }
+    let groups = || builder.metadata().row_groups().iter();
+    let rows: u64 = groups()
+        .map(|it| it.num_rows().unsigned_abs())
+        .fold(0, u64::saturating_add);
+    let columns = groups().flat_map(|group| group.columns());
+    let values = columns.map(|it| it.num_values().unsigned_abs()).max();
+    if MOST_ROWS < rows || MOST_VALUES < values.unwrap_or(0) {
+        return Err(ReadError::TooMuch);
     }
-    Ok(records)
+    Ok((builder, rows))
 }
 
 /// Rows read together.

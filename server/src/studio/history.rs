@@ -62,11 +62,7 @@ pub(crate) async fn history_so_far(
     Ok(view)
 }
 
-async fn held(
-    store: &Store,
-    study: Uuid,
-    bar: Bar,
-) -> Result<HistoryView, StudioError> {
+async fn held(store: &Store, study: Uuid, bar: Bar) -> Result<HistoryView, StudioError> {
     let model = Model::load(store, study).await.map_err(internal)?;
     let model = model.filter(|it| it.deleted_ms.is_none());
     let model = model.ok_or_else(|| missing("study"))?;

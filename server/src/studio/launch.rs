@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use app::studio::{StudioError, StudyEdit};
 use measure::knobs::Facts;
-use measure::study::{EngineSpec, FieldError, PlannedPoint, StudySpec, is_visible};
+use measure::study::{EngineSpec, FieldError, PlannedPoint, StudySpec, is_visible, steers};
 use measure::units::Level;
 use uuid::Uuid;
 
@@ -209,8 +209,8 @@ pub(crate) fn checked_name(field: &str, name: &str) -> Result<String, StudioErro
     if !is_visible(name) {
         return Err(invalid(field, "give it a name"));
     }
-    if name.contains(char::is_control) {
-        let message = "must not contain line breaks or other control characters";
+    if steers(name) {
+        let message = "must not contain line breaks, marks that turn the direction of text, or other control characters";
         return Err(invalid(field, message));
     }
     if NAME_LENGTH < name.chars().count() {
@@ -260,6 +260,10 @@ fn checked_tags(tags: Vec<String>) -> Result<Vec<String>, StudioError> {
             format!("a tag has at most {TAG_LENGTH} characters"),
         ));
     }
+    if tags.iter().any(|tag| steers(tag)) {
+        let message = "a tag must not contain line breaks or marks that turn the direction of text";
+        return Err(invalid("tags", message));
+    }
     Ok(tags)
 }
 
@@ -303,7 +307,9 @@ mod tests {
         assert_eq!(checked_name("name", "  x "), Ok("x".to_owned()));
         assert!(checked_name("name", " ").is_err());
         assert!(checked_name("name", "\u{200b}").is_err());
-        assert!(checked_name("name", "a\u{1b}[2Jb").is_err());
+        for bad in ["a\u{1b}[2Jb", "a\u{202e}b", "a\u{2066}b", "a\u{2028}b"] {
+            assert!(checked_name("name", bad).is_err(), "{bad:?}");
+        }
         assert!(checked_name("name", &"x".repeat(NAME_LENGTH + 1)).is_err());
     }
 }

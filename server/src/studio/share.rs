@@ -1,5 +1,6 @@
 //! What strangers with a link see: the study's numbers, and nothing that leads to the engine or to a person.
 
+mod addresses; // where engines are, in what they say
 pub(crate) mod compared; // configurations side by side
 mod mint; // links are made and taken back
 pub(crate) mod plain; // what a stranger may read of settings
@@ -144,6 +145,7 @@ fn without_keys(mut view: StudyView) -> StudyView {
     // The model's name is among what is shown.
     let stripped = endpoints(&mut view).zip(models);
     stripped.for_each(|(endpoint, model)| endpoint.model = model);
+    addresses::leave_out(&mut view, &removed);
     view
 }
 
@@ -188,6 +190,7 @@ fn stripped(mut view: StudyView) -> StudyView {
     for spec in specs(&mut view) {
         removed.strip_text(&mut spec.name);
     }
+    addresses::leave_out(&mut view, &removed);
     view
 }
 

@@ -87,6 +87,8 @@ pub(super) struct Around {
     pub seen: Seen,
     /// The text of the engine's metrics pages, compressed.
     pub metrics: Option<Vec<u8>>,
+    /// That the engine was exchanged for another while it was measured, in a sentence.
+    pub exchanged: Option<String>,
 }
 
 impl Around {
@@ -98,6 +100,7 @@ impl Around {
             sharing,
             seen,
             metrics,
+            exchanged: _,
         } = self;
         let shared = sharing.shared_by(&seen.engine.readings, records, made);
         Evidence {

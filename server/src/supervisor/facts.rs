@@ -6,6 +6,7 @@ use measure::knobs::{Fact, Facts, KnobValue, Knobs, MUST_BE_TOLD, SEEN, Source};
 use measure::study::{ConfigurationSpec, Endpoint};
 
 use super::run::{Halt, Run};
+use super::site::Site;
 use crate::store::FactsChange;
 use crate::studio::engines::{engine_words, search_text};
 
@@ -29,6 +30,30 @@ impl Run<'_> {
             stored.cache_cold = None;
         }
         stored.facts = facts;
+        self.tell_facts(configuration).await
+    }
+
+    /// Sees that the engine is still the one that its configuration began with.
+    pub(super) fn same_engine(&self, site: &Site, now: &Probe) -> Result<(), Halt> {
+        match exchange(&site.reported, &reported(now)) {
+            Some(it) => Err(Halt::Failed(changed_words(&it.name, &it.was, &it.is))),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes down that a configuration's engine became another: it is compared with nothing that is either of them.
+    pub(super) async fn remember_exchange(
+        &mut self,
+        configuration: u32,
+        exchange: Exchange,
+    ) -> Result<(), Halt> {
+        let Exchange { name, was, is } = exchange;
+        let Some(stored) = self.model.configurations.get_mut(configuration as usize) else {
+            return Ok(());
+        };
+        let value = format!("{was}, then {is}");
+        let source = Source::Engine;
+        stored.facts.insert(name, Fact { value, source });
         self.tell_facts(configuration).await
     }
 
@@ -177,6 +202,58 @@ pub(super) fn take_fact(facts: &mut Facts, name: String, fact: Fact) {
     facts.insert(name, fact);
 }
 
+/// What an engine told of itself twice, and otherwise the second time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Exchange {
+    /// The fact.
+    pub name: String,
+    /// What it was.
+    pub was: String,
+    /// What it is.
+    pub is: String,
+}
+
+impl Exchange {
+    /// What it means for the point that was measured meanwhile.
+    pub fn sentence(&self) -> String {
+        let Self { name, was, is } = self;
+        format!(
+            "The engine was exchanged while the point was measured: {name} was {was} and is {is}, so that its figures are of both."
+        )
+    }
+}
+
+/// What an engine tells of itself. What it is set to by others is not in it.
+pub(super) fn reported(probe: &Probe) -> Facts {
+    let mut all = probe.facts.clone();
+    let version = probe.version.clone().map(|it| ("version", it));
+    let engine = (probe.engine != "unknown").then(|| ("engine", probe.engine.clone()));
+    for (name, value) in version.into_iter().chain(engine) {
+        let source = Source::Engine;
+        all.insert(name.to_owned(), Fact { value, source });
+    }
+    all
+}
+
+/// The first that an engine tells otherwise. What it tells only once may have been asked of it in vain.
+pub(super) fn exchange(before: &Facts, now: &Facts) -> Option<Exchange> {
+    let settings = before.keys().filter(|name| !name.starts_with(SEEN));
+    settings
+        .filter_map(|name| Some((name, told(before, name)?, told(now, name)?)))
+        .find(|(_, was, is)| was != is)
+        .map(|(name, was, is)| Exchange {
+            name: name.clone(),
+            was: was.to_owned(),
+            is: is.to_owned(),
+        })
+}
+
+fn changed_words(name: &str, was: &str, is: &str) -> String {
+    format!(
+        "The engine changed since its finished points were measured: {name} was {was} and is {is} now. Restart it as it was, or launch a new study."
+    )
+}
+
 /// In what an engine is no longer the one that finished points were measured on: it tells otherwise, or it tells no more
 /// what it told, or tells now what it did not.
 fn changed(before: &Facts, now: &Facts) -> Option<String> {
@@ -193,14 +270,11 @@ fn changed(before: &Facts, now: &Facts) -> Option<String> {
         is_change.then_some((name, old, new))
     })?;
     let words = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
-    Some(format!(
-        "The engine changed since its finished points were measured: {name} was {} and is {} now. Restart it as it was, or launch a new study.",
-        words(old),
-        match new {
-            None if now.contains_key(name) => "not told by the engine".to_owned(),
-            new => words(new),
-        }
-    ))
+    let is = match new {
+        None if now.contains_key(name) => "not told by the engine".to_owned(),
+        new => words(new),
+    };
+    Some(changed_words(name, &words(old), &is))
 }
 
 /// What the engine told of a matter, or the studio set.
@@ -245,6 +319,17 @@ mod tests {
             changed(&before, &known(&[("version", "2"), ("model", "m")]))
                 .is_some_and(|text| text.contains("version was 1 and is 2"))
         );
+    }
+
+    #[test]
+    fn an_engine_that_is_exchanged_tells_otherwise() {
+        let before = known(&[("version", "0.9.0"), ("seen:kv cache tokens", "1")]);
+        let found = |now: &[(&str, &str)]| exchange(&before, &known(now));
+        let said = found(&[("version", "0.9.5")]).expect("another").sentence();
+        assert!(said.contains("version was 0.9.0 and is 0.9.5"), "{said}");
+        assert_eq!(found(&[("version", "0.9.0")]), None);
+        assert_eq!(found(&[("seen:kv cache tokens", "2")]), None);
+        assert_eq!(found(&[("engine", "vLLM")]), None);
     }
 
     #[test]

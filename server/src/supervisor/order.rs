@@ -47,7 +47,11 @@ pub(super) fn next(
     (pace, forward): (Pace, bool),
     open: impl Fn(usize) -> bool,
 ) -> Option<usize> {
-    let repeats = points.iter().map(|it| it.repeat + 1).max().unwrap_or(1);
+    let repeats = points
+        .iter()
+        .map(|it| it.repeat.saturating_add(1))
+        .max()
+        .unwrap_or(1);
     let last = points.iter().map(|it| it.configuration).max().unwrap_or(0);
     let place = |index: &usize| {
         let point = &points[*index];

@@ -7,7 +7,7 @@ use app::studio::{Failing, LiveEvent, PointState, Progress};
 use load::{Begun, InputTokens, Made, Observer, PointRun, Sharing, run_point};
 use measure::adaptive::Doom;
 use measure::arrival::discipline;
-use measure::certificate::{Calibration, Certificate, Demand, certify};
+use measure::certificate::{Calibration, Certificate, Demand, Innocence, certify};
 use measure::evidence::{Cache, Evidence};
 use measure::score::{Score, encode};
 use measure::slo::{Judgement, Slo, judge};
@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use super::around::Around;
 use super::control::Control;
+use super::facts::{Exchange, exchange, reported};
 use super::pause::UnderLoad;
 use super::run::{Halt, Run};
 use super::site::{Site, probe};
@@ -34,7 +35,8 @@ impl Run<'_> {
         let mut plan = self.plan_point(site, index).await?;
         let made = std::mem::take(&mut plan.made);
         // An engine that is gone is noticed here: there is no sense in measuring nothing.
-        probe(&site.endpoint, site.wire.clone()).await?;
+        let now = probe(&site.endpoint, site.wire.clone()).await?;
+        self.same_engine(site, &now)?;
         let reset = self.cool_cache(site).await?;
         if let Some(managed) = &mut site.managed {
             managed.used = true;
@@ -69,6 +71,9 @@ impl Run<'_> {
             run.leave_out_undue();
         }
         let (seen, metrics) = beside.end().await;
+        // What does not answer now may be busy with what is left over.
+        let now = probe(&site.endpoint, site.wire.clone()).await.ok();
+        let exchange = now.and_then(|now| exchange(&site.reported, &reported(&now)));
         let given_up = run
             .records
             .iter()
@@ -81,6 +86,7 @@ impl Run<'_> {
             sharing,
             seen,
             metrics,
+            exchanged: exchange.as_ref().map(Exchange::sentence),
         };
         // One that ended by itself before it could be skipped is whole.
         let cache = if skipped && run.stopped {
@@ -88,6 +94,9 @@ impl Run<'_> {
         } else {
             self.finish(index, run, around).await?
         };
+        if let Some(exchange) = exchange {
+            self.remember_exchange(site.configuration, exchange).await?;
+        }
         self.remember_cache(site.configuration, cache.cold(reset))
             .await
     }
@@ -283,6 +292,8 @@ impl Measured {
         }
         let evidence = around.evidence(&run.records);
         certificate = certificate.with(evidence.findings());
+        let exchanged = around.exchanged.into_iter();
+        certificate = certificate.with(exchanged.map(|it| (Innocence::Void, it)).collect());
         let judgement = judge(&scores, &summary, slo);
         Ok(Self {
             judgement,

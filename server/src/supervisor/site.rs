@@ -8,7 +8,7 @@ use load::{Engine, EngineOptions, Probe, Wire};
 use measure::knobs::{Facts, Knobs};
 use measure::study::{Api, ConfigurationSpec, Endpoint, EngineSpec, Turn};
 
-use super::facts::{check_declared, facts, take_fact};
+use super::facts::{check_declared, facts, reported, take_fact};
 use super::hindrance::{hindrance, unreachable};
 use super::lengths::Lengths;
 use super::managed::{Ready, Started};
@@ -33,6 +33,8 @@ pub(super) struct Site {
     pub lengths: Lengths,
     /// Whether the engine lets its prefix cache be reset.
     pub can_reset_cache: bool,
+    /// What it told of itself when it was found.
+    pub reported: Facts,
     /// The simulator lives as long as it is measured.
     _simulator: Option<sim::Running>,
     /// The engine that the studio started for it.
@@ -163,6 +165,7 @@ impl Run<'_> {
         let endpoint = with_model(endpoint, &probe)?;
         check_declared(spec, &probe)?;
         let can_reset_cache = probe.can_reset_cache;
+        let reported = reported(&probe);
         let quirks = load::quirks(&endpoint, wire.clone(), &probe, Quirks::default())
             .await
             .map_err(refused)?;
@@ -184,6 +187,7 @@ impl Run<'_> {
             quirks,
             lengths,
             can_reset_cache,
+            reported,
             _simulator: simulator,
             managed: None,
         })

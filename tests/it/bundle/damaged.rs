@@ -1,6 +1,7 @@
 //! Files that are no bundles, or no longer: each is refused in one sentence, none takes room, none breaks anything.
 
 use server::bundle::{BundleError, Scope, check, unpack};
+use server::records::{from_parquet, to_parquet};
 use server::store::Store;
 use tests::bundles::{Loose, framed, header, packed};
 use tests::databases::on_sqlite;
@@ -186,6 +187,17 @@ async fn what_the_manifest_says_is_read_as_what_it_must_be() {
             loose.set("points/0000/figures.json", bytes);
             loose.packed()
         };
+        let records = |bytes: &[u8]| {
+            let mut loose = good.clone();
+            loose.set(RECORDS, bytes);
+            loose.packed()
+        };
+        let whole = good.part(RECORDS)?.to_vec();
+        let all = from_parquet(whole.clone().into())?;
+        let fewer = to_parquet(&all[1..])?;
+        // Its footer stands, its pages do not.
+        let mut cut = whole;
+        cut[4..200].fill(0);
         let scores = {
             let mut loose = good.clone();
             loose.set("points/0000/scores.bin", b"GPSC");
@@ -219,6 +231,14 @@ async fn what_the_manifest_says_is_read_as_what_it_must_be() {
             (figures(b"{}")?, "figures.json cannot be read"),
             (figures(b"[[[")?, "figures.json cannot be read"),
             (scores?, "scores.bin cannot be read"),
+            (
+                set("/points/0/repeat", u32::MAX.into())?,
+                "none has more than 100",
+            ),
+            (set("/points/0/level", "5e-324".into())?, "must be 0.001 to"),
+            (records(b"PAR1 not one")?, "records.parquet cannot be read"),
+            (records(&fewer)?, "requests where"),
+            (records(&cut)?, "records.parquet cannot be read"),
         ];
         for (bytes, word) in cases {
             let said = said(&store, &bytes).await;

@@ -1,5 +1,7 @@
 //! What goes wrong outside the studio: a full disk, an engine that refuses, a data set that is another now.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -142,6 +144,55 @@ async fn an_engine_that_refuses_everything_ends_the_study_with_the_reason() {
             "strangers read no engine's words"
         );
         studio.resume(&ME, id).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// One that refuses every request, and is another release from the sixth on.
+async fn exchanged() -> anyhow::Result<String> {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = asked.clone();
+    let models = async || axum::Json(json!({ "data": [{ "id": "sim-tiny", "owned_by": "vllm" }] }));
+    let version = async move || {
+        let is_later = 6 <= asked.load(Ordering::SeqCst);
+        axum::Json(json!({ "version": if is_later { "0.9.5" } else { "0.9.0" } }))
+    };
+    let refuse = async move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        (StatusCode::UNAUTHORIZED, "no such key")
+    };
+    let router = Router::new()
+        .route("/v1/models", get(models))
+        .route("/version", get(version))
+        .route("/v1/chat/completions", post(refuse));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(url)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_is_exchanged_under_a_point_is_told_by_the_point_and_by_its_facts() {
+    on_sqlite(&async |place: &Place| {
+        let studio = place.studio().await?;
+        studio.start_supervisor().await?;
+        let endpoint = endpoint(&exchanged().await?);
+        studio
+            .save_engine(&ME, "mine".into(), endpoint.clone())
+            .await?;
+        let spec = StudySpec {
+            engine: EngineSpec::Endpoint(endpoint),
+            warmup: 0,
+            ..small_study()
+        };
+        let id = studio.launch(&ME, spec).await?;
+        let (view, _) = until_failed(&studio, id).await?;
+        let certificate = view.points[0].certificate.as_ref().context("measured")?;
+        let said = certificate.reasons.first().context("a reason")?;
+        assert!(said.contains("version was 0.9.0 and is 0.9.5"), "{said}");
+        let version = &view.configurations[0].facts["version"];
+        assert_eq!(version.value, "0.9.0, then 0.9.5");
         Ok(())
     })
     .await;

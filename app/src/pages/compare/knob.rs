@@ -5,6 +5,7 @@ use measure::decimal;
 use measure::knobs::{Comparability, Fact, Source};
 use measure::units::Level;
 
+use super::state::short;
 use super::{CompareState, listed, name_of, unit};
 use crate::axis::Axis;
 use crate::chart::{Chart, Fill, Line, Mark, Over, Place};
@@ -107,6 +108,21 @@ pub fn chosen(state: &CompareState, compared: &CompareView) -> Option<Knob> {
     let wanted = state.knob.as_ref();
     let place = all.iter().position(|it| Some(&it.name) == wanted);
     (!all.is_empty()).then(|| all.swap_remove(place.unwrap_or_default()))
+}
+
+/// What is said of a knob in the address that is no axis here.
+pub fn in_vain(state: &CompareState, compared: &CompareView) -> Option<String> {
+    let wanted = state.knob.as_ref()?;
+    let all = knobs(compared);
+    let shown = match all.first() {
+        _ if all.iter().any(|it| it.name == *wanted) => return None,
+        Some(first) => format!("{} is on the axis", first.name),
+        None => "there is none".to_owned(),
+    };
+    let wanted = short(wanted);
+    Some(format!(
+        "knob={wanted} is no knob that three of these configurations set to different numbers: {shown}."
+    ))
 }
 
 /// Its chart: a mark and its whisker a configuration, in the configuration's own colour.

@@ -255,7 +255,8 @@ fn not_an_slo(text: &str) -> Option<String> {
     ))
 }
 
-fn short(text: &str) -> String {
+/// As much of an address as a sentence repeats.
+pub(super) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 

@@ -84,7 +84,8 @@ mod asked {
         let names = Preset::ALL.map(Preset::name).join(", ");
         let none = Preset::of_name(name).is_none();
         none.then(|| {
-            format!("preset={name} is no question that a study is begun with ({names}): the exercise is shown.")
+            let asked = if name.starts_with("exercise=") { name.to_owned() } else { format!("preset={name}") };
+            format!("{asked} is no question that a study is begun with ({names}): the exercise is shown.")
         })
     }
 

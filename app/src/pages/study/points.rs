@@ -132,7 +132,7 @@ fn cells(study: &StudyView, point: &PointView, owner: bool) -> Html {
     let over = point.state.is_over();
     let level = match point.repeat {
         0 => point.level.to_string(),
-        repeat => format!("{}, repeat {}", point.level, repeat + 1),
+        repeat => format!("{}, repeat {}", point.level, repeat.saturating_add(1)),
     };
     let link = html!(
         r#"<a href="/studies/{}/points/{}" rel="external">{}</a>"#,

@@ -20,6 +20,7 @@ pub(super) const STATUSES: &str = "Exit status:
   3    the engine cannot be used: not there, wrong model, refuses, does not stream
   4    with --gate: the SLO is broken
   5    with --gate: cannot tell; the share of good requests is too near what the SLO asks, or the run is void
+  6    it was done, but what it prints could not be written: a full disk
   130  stopped by Ctrl-C or SIGTERM";
 
 /// The status of a run with an answered request; without a gate that is no matter of its SLO.

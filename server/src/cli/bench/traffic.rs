@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use load::PointRun;
 use measure::arrival::{Arrival, Burstiness};
-use measure::study::PointLength;
+use measure::study::{PointLength, level_problem};
 use measure::units::{Level, Nanos, Speed};
 use measure::workload::{Answers, Lengths, ShareGptFilter, Trace, Workload};
 
@@ -273,7 +273,10 @@ fn parse_rate(text: &str) -> Result<Level, String> {
     match text.parse::<Level>() {
         Ok(Level::Concurrency(_)) => Err("a closed loop is --concurrency without --rate".into()),
         Ok(Level::Replay(_)) => Err("a trace's speed is --speed".into()),
-        Ok(level) => Ok(level),
+        Ok(level) => match level_problem(level) {
+            Some(why) => Err(why),
+            None => Ok(level),
+        },
         Err(_) => Err(format!("must be a number above 0, or inf, got {text:?}")),
     }
 }

@@ -1,4 +1,5 @@
-//! Where `--json` goes. What lies there stays until there is something better: a run that never begins destroys nothing.
+//! Files that commands write. What lies there stays until there is something better: a command that fails destroys nothing. Devices, pipes
+//! and links stay what they are, and are written to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,11 +7,14 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use crate::cli::printable;
+use crate::cli::say::{say, warn_of};
 
 /// A place that can be written, known before the run costs anything.
 #[derive(Debug)]
 pub(super) struct Out {
     named: PathBuf,
+    /// What names it on the command line.
+    option: &'static str,
     way: Way,
 }
 
@@ -44,15 +48,16 @@ impl Out {
     }
 
     /// Sees whether the file can be written, and leaves it as it is.
-    pub(super) fn check(path: &Path) -> Result<Self, String> {
+    pub(super) fn check(path: &Path, option: &'static str) -> Result<Self, String> {
         let way = Way::to(path).map_err(|error| {
             format!(
-                "--json names {}, which cannot be written: {error}",
+                "{option} names {}, which cannot be written: {error}",
                 path.display()
             )
         })?;
         Ok(Self {
             named: path.to_owned(),
+            option,
             way,
         })
     }
@@ -64,12 +69,17 @@ impl Out {
     ) -> Result<(), String> {
         let unwritten = |error: &io::Error| {
             format!(
-                "cannot write {}: {error}; make room, or name another file with --json",
-                self.named.display()
+                "cannot write {}: {error}; make room, or name another file with {}",
+                self.named.display(),
+                self.option
             )
         };
         match self.way {
-            Way::Into(file) => pieces(file, what).map_err(|error| unwritten(&error)),
+            Way::Into(file) => match pieces(file, what) {
+                // Whoever stops reading has read enough.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                written => written.map_err(|error| unwritten(&error)),
+            },
             Way::Over(at) => {
                 let part = Part::new(elsewhere()).map_err(|error| unwritten(&error))?;
                 part.fill(what).map_err(|error| unwritten(&error))?;
@@ -89,9 +99,9 @@ impl Out {
 pub(super) fn tell(text: &str, out: Option<&Out>) {
     let text = printable(text);
     if out.is_some_and(Out::is_standard) {
-        eprint!("{text}");
+        warn_of!("{text}");
     } else {
-        print!("{text}");
+        say!("{text}");
     }
 }
 
@@ -103,7 +113,7 @@ fn pieces(file: File, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
 
 /// Where a file is written that cannot lie beside its place.
 fn elsewhere() -> PathBuf {
-    std::env::temp_dir().join(format!("goodput-{}.json.part", std::process::id()))
+    std::env::temp_dir().join(format!("goodput-{}.part", std::process::id()))
 }
 
 /// Puts the content of a file into another that is there already. Room is taken first, so that a full disk leaves the
@@ -149,14 +159,14 @@ impl Way {
             return Ok(Self::Into(File::from(standard)));
         }
         let is_stream = known.as_ref().is_some_and(|known| !known.is_file());
-        if is_stream || path.starts_with("/dev") || path.starts_with("/proc") {
+        if is_stream || is_open_already(path) {
             // Behind /dev/stdout may be a file that the rest of the output goes to.
             return OpenOptions::new().append(true).open(path).map(Self::Into);
         }
         // Through a link: the link stays, the file behind it is replaced.
         let at = match known {
             Some(_) => path.canonicalize()?,
-            None => path.to_owned(),
+            None => behind(path),
         };
         match (beside(&at), known) {
             (Ok(part), known) => {
@@ -173,6 +183,26 @@ impl Way {
             (Err(error), None) => Err(error),
         }
     }
+}
+
+/// Whether it names what this program or another has open.
+fn is_open_already(path: &Path) -> bool {
+    let streams = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    let folders = ["/dev/fd", "/proc"];
+    streams.iter().any(|it| path == Path::new(it)) || folders.iter().any(|it| path.starts_with(it))
+}
+
+/// Where a link leads to nothing yet, that is where the file comes to be.
+fn behind(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    // As many links as systems follow.
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(to) => at = at.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => break,
+        }
+    }
+    at
 }
 
 fn beside(at: &Path) -> io::Result<Part> {
@@ -205,9 +235,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("keep.json");
         fs::write(&file, "earlier").expect("written");
-        drop(Out::check(&file).expect("can be written"));
+        drop(Out::check(&file, "--json").expect("can be written"));
         assert_eq!(fs::read_to_string(&file).expect("read"), "earlier");
-        let out = Out::check(&file).expect("can be written");
+        let out = Out::check(&file, "--json").expect("can be written");
         out.write(later).expect("written");
         assert_eq!(fs::read_to_string(&file).expect("read"), "later");
         assert_eq!(names(folder.path()), ["keep.json"]);
@@ -231,13 +261,13 @@ mod tests {
         for name in ["keep.json".to_owned(), "x".repeat(255)] {
             let file = folder.path().join(&name);
             fs::write(&file, "a longer text of earlier").expect("written");
-            let out = Out::check(&file).expect("can be written");
+            let out = Out::check(&file, "--json").expect("can be written");
             assert_eq!(matches!(out.way, Way::Over(_)), name.len() == 255);
             let error = out.write(fails).expect_err("full");
             assert!(error.contains("make room"), "{error}");
             let kept = || fs::read_to_string(&file).expect("read");
             assert_eq!(kept(), "a longer text of earlier");
-            let out = Out::check(&file).expect("can be written");
+            let out = Out::check(&file, "--json").expect("can be written");
             out.write(later).expect("written");
             assert_eq!(kept(), "later");
             assert_eq!(names(folder.path()), [name]);
@@ -250,7 +280,7 @@ mod tests {
     fn what_was_measured_is_not_lost_with_its_place() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("new.json");
-        let out = Out::check(&file).expect("can be written");
+        let out = Out::check(&file, "--json").expect("can be written");
         // In the meantime a folder of that name was made.
         fs::create_dir(&file).expect("a folder");
         let error = out.write(later).expect_err("not there");
@@ -262,17 +292,42 @@ mod tests {
     fn what_cannot_be_written_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         for bad in [folder.path(), Path::new("/nowhere/out.json")] {
-            let error = Out::check(bad).expect_err("refused");
+            let error = Out::check(bad, "--json").expect_err("refused");
             assert!(error.contains(&*bad.to_string_lossy()), "{error}");
         }
+    }
+
+    #[test]
+    fn links_and_pipes_stay_what_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("old"), "earlier").expect("written");
+        for (link, to) in [("to-old", "old"), ("to-new", "new")] {
+            std::os::unix::fs::symlink(to, at(link)).expect("linked");
+            let out = Out::check(&at(link), "-o").expect("can be written");
+            out.write(later).expect("written");
+            assert!(at(link).is_symlink(), "{link}");
+            assert_eq!(fs::read_to_string(at(to)).expect("read"), "later");
+        }
+        let pipe = at("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
+        let read = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).expect("read")
+        });
+        let out = Out::check(&pipe, "-o").expect("can be written");
+        out.write(later).expect("written");
+        assert_eq!(read.join().expect("ended"), "later");
+        assert!(!fs::symlink_metadata(&pipe).expect("there").is_file());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn devices_are_written_to_and_named_when_they_are_full() {
-        let out = Out::check(Path::new("/dev/null")).expect("can be written");
+        let out = Out::check(Path::new("/dev/null"), "--json").expect("can be written");
         out.write(later).expect("written");
-        let full = Out::check(Path::new("/dev/full")).expect("can be opened");
+        let full = Out::check(Path::new("/dev/full"), "--json").expect("can be opened");
         let error = full.write(later).expect_err("full");
         assert!(
             error.contains("/dev/full") && error.contains("make room"),
