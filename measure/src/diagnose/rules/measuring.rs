@@ -1,7 +1,9 @@
 //! What spoils the measurement: the client, a warm cache, the way.
 
 use super::super::condition::{Condition, Told, Unit, fact};
-use super::{CLIENT, Change, Figure, Figures, HARDWARE, PROMPTS, Parts, Prediction, Turn, falls, over};
+use super::{
+    CLIENT, Change, Figure, Figures, HARDWARE, PROMPTS, Parts, Prediction, Turn, falls, over,
+};
 use crate::certificate::{Innocence, thresholds};
 
 /// The way is what to take away first from a third of the TTFT on: without it the TTFT falls by a quarter or more.

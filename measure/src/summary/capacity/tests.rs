@@ -130,7 +130,10 @@ fn batched(seconds: f64, rate: f64, for_ever: bool, seed: u64) -> Vec<RequestRec
     let level: Level = rate.to_string().parse().expect("rate");
     let count = (seconds * rate) as usize;
     let mut records = Vec::new();
-    for (session, start) in starts(Arrival::Poisson, level, count, seed).iter().enumerate() {
+    for (session, start) in starts(Arrival::Poisson, level, count, seed)
+        .iter()
+        .enumerate()
+    {
         let mut at = start.as_millis_f64();
         for turn in 0..5 {
             let filled = at / 1e3 / SESSION;
