@@ -83,6 +83,9 @@ pub struct HistoryView {
     pub outcome: Outcome,
     /// Why nothing is judged, or not all of it.
     pub why: Option<String>,
+    /// Earlier runs may be missing, which are still being worked out. Only pages go on without them.
+    #[serde(skip)]
+    pub lacking: bool,
     /// Baseline first.
     pub configurations: Vec<ConfigurationHistory>,
 }

@@ -60,6 +60,7 @@ fn view(outcome: Outcome) -> HistoryView {
         blind: 0.3,
         together: 1,
         outcome,
+        lacking: false,
         why: None,
         configurations: vec![ConfigurationHistory {
             id: Uuid::from_u128(2),

@@ -104,6 +104,9 @@ pub fn sentence(view: &HistoryView) -> String {
     match view.outcome {
         Outcome::Fail => format!("Fail: worse {measure} at {failed} of {places}."),
         Outcome::Pass => format!("Pass: no worse {measure} at {places}.{}", blind_spot(view)),
+        Outcome::Indeterminate if view.lacking => {
+            "Indeterminate: runs of earlier studies are still being worked out. Look again in a few minutes.".to_owned()
+        }
         Outcome::Indeterminate if all == 0 => {
             "Indeterminate: there is nothing to judge.".to_owned()
         }
@@ -168,9 +171,8 @@ const ENOUGH: &str = "Five";
 /// Nothing that it could be held against is here.
 pub(super) fn is_first(view: &HistoryView) -> bool {
     let points = view.configurations.iter().flat_map(|it| &it.points);
-    points
-        .flat_map(|it| &it.figures)
-        .all(|it| it.runs.is_empty())
+    let mut figures = points.flat_map(|it| &it.figures);
+    !view.lacking && figures.all(|it| it.runs.is_empty())
 }
 
 /// How many runs there are, where that is what lacks.

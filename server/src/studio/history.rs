@@ -56,8 +56,12 @@ pub(crate) async fn history_so_far(
     let lacking = catch_up_a_little(store).await.map_err(internal)?;
     let mut view = held(store, study, bar).await?;
     if lacking {
-        view.why.get_or_insert_with(|| NOT_ALL_YET.to_owned());
+        view.lacking = true;
         view.outcome = Outcome::of([view.outcome, Outcome::Indeterminate].into_iter());
+        // The first line of what cannot be told says it.
+        if view.outcome == Outcome::Fail {
+            view.why.get_or_insert_with(|| NOT_ALL_YET.to_owned());
+        }
     }
     Ok(view)
 }
@@ -267,6 +271,7 @@ fn judged(
         together: u32::try_from(together).unwrap_or(u32::MAX),
         // An open study may still get worse.
         outcome,
+        lacking: false,
         why: why(model),
         configurations,
     }
