@@ -15,7 +15,7 @@ mod waiting; // what requests wait for
 
 /// Steps that compute next to nothing but answers, by the share that prompts add.
 const DECODES: f64 = 1.25;
-/// Where requests wait for places, prompts may take a third of the steps: the other streams' part tells whether more places help.
+/// Where requests wait for places and it is known what the device could compute, prompts may take a third of the steps.
 const MOSTLY_DECODES: f64 = 1.5;
 /// Requests wait at this share of the looks: a queue that stays, as opposed to one that comes and goes.
 const STAYS: f64 = 0.35;
@@ -115,8 +115,16 @@ impl Figures<'_> {
         self.page(name, Unit::Percent, |it| it.kv_when_waiting)
     }
 
+    /// How much of the steps prompts may take where more places are to help.
+    fn beside_decodes(&self) -> f64 {
+        match self.case.theory {
+            Some(_) => MOSTLY_DECODES,
+            None => DECODES,
+        }
+    }
+
     /// Requests wait most of the time for one of the places that the engine has, all of which are taken, and computing prompts takes
-    /// a third of its steps at most.
+    /// little of its steps.
     fn wait_for_places(&self) -> bool {
         let Some(engine) = self.engine.as_ref() else {
             return false;
@@ -124,7 +132,7 @@ impl Figures<'_> {
         let decodes = over(self.client.tpot.p50, self.client.gap.p50);
         engine.waits.is_some_and(|it| STAYS <= it)
             && engine.full.is_some_and(|it| ALL_TAKEN <= it)
-            && decodes.is_some_and(|it| it <= MOSTLY_DECODES)
+            && decodes.is_some_and(|it| it <= self.beside_decodes())
     }
 
     fn preemptions(&self) -> Told {

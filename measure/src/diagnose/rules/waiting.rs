@@ -3,9 +3,7 @@
 use super::super::client::LONG;
 use super::super::condition::{Condition, Told, Unit, fact};
 use super::super::streams::PROBES;
-use super::{
-    ALL_TAKEN, Figure, Figures, HARDWARE, KV_FULL, MOSTLY_DECODES, Parts, STAYS, Turn, falls, over,
-};
+use super::{ALL_TAKEN, Figure, Figures, HARDWARE, KV_FULL, Parts, STAYS, Turn, falls, over};
 use crate::summary::Capacity;
 
 /// So many preemptions a request make a tail of their own; fewer are the price of a full cache.
@@ -116,7 +114,7 @@ pub(super) fn too_little_concurrency(figures: &Figures) -> Parts {
         figures.waits().at_least(STAYS),
         figures.full().at_least(ALL_TAKEN),
         free_cache(figures),
-        figures.decodes().at_most(MOSTLY_DECODES),
+        figures.decodes().at_most(figures.beside_decodes()),
         room(figures),
         load(figures).at_most(ROOM).veto(),
         queued(figures).at_least(STAYS).hint(),
