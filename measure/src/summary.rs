@@ -126,9 +126,7 @@ impl Summary {
             Metric::E2e => &self.e2e,
         }
     }
-}
 
-impl Summary {
     /// Whether it was stored before TTFA and E2E were counted from the schedule as well.
     pub fn is_from_before(&self) -> bool {
         self.scheduled_e2e.count == 0 && 0 < self.e2e.count

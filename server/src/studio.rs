@@ -56,9 +56,8 @@ pub(crate) use open::is_in_use;
 
 use crate::live::LiveHub;
 use crate::registry::{self, Registry};
-use crate::store::{Store, StoredStudy, StudyChange, now_ms};
+use crate::store::{Store, StudyChange, now_ms};
 use crate::supervisor::Supervisor;
-use views::Model;
 
 /// The studio on this machine.
 pub struct LocalStudio {
@@ -78,33 +77,10 @@ pub struct LocalStudio {
     _lock: Arc<File>,
 }
 
-/// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
-impl Drop for LocalStudio {
-    fn drop(&mut self) {
-        self.supervisor.close();
-    }
-}
-
 impl LocalStudio {
     /// Live events of running studies.
     pub fn live(&self) -> &LiveHub {
         &self.live
-    }
-
-    /// A study that was not deleted.
-    async fn stored(&self, id: Uuid) -> Result<StoredStudy, StudioError> {
-        match self.store.study(id).await.map_err(internal)? {
-            Some((study, None)) => Ok(study),
-            _ => Err(missing("study")),
-        }
-    }
-
-    /// A study that was not deleted, whole.
-    async fn model(&self, id: Uuid) -> Result<Model, StudioError> {
-        let model = Model::load(&self.store, id).await.map_err(internal)?;
-        model
-            .filter(|model| model.deleted_ms.is_none())
-            .ok_or_else(|| missing("study"))
     }
 }
 

@@ -30,6 +30,7 @@ mod evidence; // what was seen beside a point
 mod files; // what workloads name
 mod history; // earlier runs of the same
 mod managed; // engines that the studio starts itself
+mod share; // links
 mod workload; // what requests ask
 
 pub use capacity::*;
@@ -39,6 +40,7 @@ pub use evidence::*;
 pub use files::*;
 pub use history::*;
 pub use managed::*;
+pub use share::*;
 pub use workload::*;
 
 shapes! {
@@ -383,19 +385,5 @@ shapes! {
     struct NamedSlo {
         pub name: String,
         pub slo: String,
-    }
-    /// A link to a study, or to a comparison.
-    struct ShareRow {
-        pub id: Uuid,
-        /// `/s/TOKEN`, of a comparison `/s/TOKEN/compare`; told once when it is minted.
-        pub path: Option<String>,
-        pub created_ms: i64,
-        pub expires_ms: Option<i64>,
-        pub revoked: bool,
-        /// `aggregates`, `requests` or `all`.
-        pub scope: String,
-        /// What it compares, the baseline first; left out of a link to a study.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub configurations: Vec<Uuid>,
     }
 }

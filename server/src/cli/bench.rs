@@ -92,7 +92,7 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     key: KeyArgs,
     /// Another header to send (again for more)
-    #[arg(long, value_name = "K: V", value_parser = parse_header)]
+    #[arg(long, value_name = "K: V", value_parser = wire::parse_header)]
     header: Vec<(String, String)>,
     /// Look at the engine's own metrics, GPUs and this host beside the run; auto: where the engine has its page, else the page's URL
     #[arg(long, value_name = "auto|URL", value_parser = beside::parse)]
@@ -391,11 +391,6 @@ fn connect_failed(error: EngineError) -> Failure {
         _ => BAD_ARGUMENTS,
     };
     Failure::new(status, error)
-}
-
-fn parse_header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 #[cfg(test)]

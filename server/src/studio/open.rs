@@ -116,6 +116,13 @@ impl LocalStudio {
     }
 }
 
+/// A studio that is let go ends what it runs; [`LocalStudio::shutdown`] also waits for it.
+impl Drop for LocalStudio {
+    fn drop(&mut self) {
+        self.supervisor.close();
+    }
+}
+
 /// Makes the directory and takes it for this process.
 fn lock_data_dir(data_dir: &Path) -> Result<File, OpenError> {
     let refuse = |cause| OpenError::DataDir {

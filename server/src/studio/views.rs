@@ -1,7 +1,7 @@
 //! A study in memory, and the views made from it. The supervisor keeps one while it measures; pages get theirs from
 //! the store. No number is computed here: `measure` does that.
 
-use app::studio::{ConfigurationView, Hold, PointView, StudyState, StudyView};
+use app::studio::{ConfigurationView, Hold, PointView, StudioError, StudyState, StudyView};
 use measure::curve::{By, Ceiling, CurvePoint, ceiling};
 use measure::knobs::{Fact, Source};
 use measure::study::{ConfigurationSpec, StudySpec};
@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::bundles::origin_words;
 use super::left::left;
 use super::search::{budget_left, probed, why_ended};
+use super::{LocalStudio, internal, missing};
 use crate::store::{Store, StoreError, StoredConfiguration, StoredPoint, StoredStudy, now_ms};
 
 /// Ceilings of one curve: by attainment, by percentile. None before its first point.
@@ -214,4 +215,22 @@ pub fn ceilings(points: &[PointView], spec: &StudySpec) -> Ceilings {
         None => ceiling(&curve, By::Attainment),
     };
     (Some(by_attainment), Some(ceiling(&curve, By::Percentile)))
+}
+
+impl LocalStudio {
+    /// A study that was not deleted.
+    pub(super) async fn stored(&self, id: Uuid) -> Result<StoredStudy, StudioError> {
+        match self.store.study(id).await.map_err(internal)? {
+            Some((study, None)) => Ok(study),
+            _ => Err(missing("study")),
+        }
+    }
+
+    /// A study that was not deleted, whole.
+    pub(super) async fn model(&self, id: Uuid) -> Result<Model, StudioError> {
+        let model = Model::load(&self.store, id).await.map_err(internal)?;
+        model
+            .filter(|model| model.deleted_ms.is_none())
+            .ok_or_else(|| missing("study"))
+    }
 }

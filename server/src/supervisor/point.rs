@@ -29,6 +29,21 @@ use crate::studio::cards;
 use crate::studio::engines::sentence;
 use crate::studio::views::point_view;
 
+/// Whether another engine answers now than at the start. One that does not answer may be busy with what is left over.
+async fn exchanged(site: &Site) -> Option<Exchange> {
+    let now = probe(&site.endpoint, site.wire.clone()).await.ok()?;
+    exchange(&site.reported, &reported(&now))
+}
+
+/// Tokens asked for by requests that were sent and did not succeed: the engine may still be at them.
+fn given_up(run: &PointRun) -> Vec<u32> {
+    let given_up = run
+        .records
+        .iter()
+        .filter(|it| it.sent.is_some() && !it.is_ok());
+    given_up.map(|it| it.output_tokens_asked).collect()
+}
+
 impl Run<'_> {
     /// Measures one point and stores it whole.
     pub async fn measure_point(&mut self, site: &mut Site, index: usize) -> Result<(), Halt> {
@@ -71,15 +86,8 @@ impl Run<'_> {
             run.leave_out_undue();
         }
         let (seen, metrics) = beside.end().await;
-        // What does not answer now may be busy with what is left over.
-        let now = probe(&site.endpoint, site.wire.clone()).await.ok();
-        let exchange = now.and_then(|now| exchange(&site.reported, &reported(&now)));
-        let given_up = run
-            .records
-            .iter()
-            .filter(|it| it.sent.is_some() && !it.is_ok());
-        let left_over = given_up.map(|it| it.output_tokens_asked).collect();
-        let left_over = std::mem::replace(&mut self.left_over, left_over);
+        let exchange = exchanged(site).await;
+        let left_over = std::mem::replace(&mut self.left_over, given_up(&run));
         let around = Around {
             made,
             besides: [&sharing.warmup[..], &left_over].concat(),

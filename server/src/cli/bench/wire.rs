@@ -43,6 +43,12 @@ fn proxy(text: &str) -> Result<Url, String> {
     url.ok_or_else(|| "must be an http:// URL, as http://127.0.0.1:3128".into())
 }
 
+/// A header as it is given: `Name: value`.
+pub(super) fn parse_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
