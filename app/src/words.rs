@@ -32,6 +32,7 @@ use measure::curve::{self, AtCeiling, Ceiling, CurvePoint};
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::{Keeps, Metric, Slo};
 use measure::study::StudySpec;
+use measure::summary::Capacity;
 use measure::units::Nanos;
 
 use crate::studio::{ConfigurationView, PointState, PointView, StudyState, StudyView};
@@ -243,16 +244,35 @@ fn finding(view: &StudyView, found: &Ceiling, unit: &str) -> String {
             number(*lo)
         ),
         Ceiling::NoneKept { hi } => {
-            format!(
-                "no rate tried kept the promise that {promise}: it is broken already at {} {unit}.",
-                number(*hi)
-            )
+            let at = number(*hi);
+            match above_capacity(view, *hi) {
+                Some(why) => format!(
+                    "no rate is known up to which {promise}: the lowest tried, {at} {unit}, lies above capacity already ({why})."
+                ),
+                None => format!(
+                    "no rate tried kept the promise that {promise}: it is broken already at {at} {unit}."
+                ),
+            }
         }
         Ceiling::Ramped => format!("cannot tell up to which rate {promise}: {RAMPED}."),
         Ceiling::Unresolved { .. } => format!(
             "cannot tell yet up to which rate {promise}: {}.",
             unresolved_reason(found, unit, void_of(view, 0))
         ),
+    }
+}
+
+/// Why the baseline's rate lies above capacity, where it does.
+fn above_capacity(view: &StudyView, rate: f64) -> Option<&str> {
+    let points = view.points.iter().filter(|it| it.configuration == 0);
+    let off = |it: &&PointView| {
+        let offered = it.summary.as_ref().and_then(|it| it.offered_rate);
+        offered.map_or(f64::INFINITY, |it| (it - rate).abs())
+    };
+    let nearest = points.min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    match &nearest.summary.as_ref()?.capacity {
+        Capacity::Above { why } => Some(why),
+        _ => None,
     }
 }
 
@@ -523,6 +543,26 @@ mod tests {
             |study| only_baseline(study, Some(Ceiling::NoneKept { hi: 0.5 })),
             &[
                 "No rate tried kept the promise that at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: it is broken already at 0.500 sessions/s.",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_lowest_rate_above_capacity_is_not_called_broken() {
+        check(
+            |study| {
+                study.points[0].summary.as_mut().expect("summary").capacity = Capacity::Above {
+                    why: "96 of 2000 requests were refused for load".into(),
+                };
+                let rate = study.points[0]
+                    .summary
+                    .as_ref()
+                    .and_then(|it| it.offered_rate);
+                let hi = rate.expect("a rate");
+                only_baseline(study, Some(Ceiling::NoneKept { hi }));
+            },
+            &[
+                "No rate is known up to which at least 95\u{202f}% of requests keep TTFT ≤ 500 ms and TPOT ≤ 50 ms: the lowest tried, 1.96 sessions/s, lies above capacity already (96 of 2000 requests were refused for load).",
             ],
         );
     }
