@@ -211,7 +211,7 @@ fn fresh() -> Html {
         )
     };
     html!(
-        r#"<section id="fresh" class="stack fresh-link" hidden aria-labelledby="fresh-heading"><h2 id="fresh-heading" tabindex="-1">The link, shown only now</h2>{}{}{}{}<p class="small muted" role="status" id="copied"></p></section>"#,
+        r#"<section id="fresh" class="stack fresh-link" hidden aria-labelledby="fresh-heading"><h2 id="fresh-heading" tabindex="-1">The link, shown only now</h2><p class="notice" data-tone="warn" id="share-here" hidden>This studio is open at an address that only this machine reaches, and so is the link. For others let it listen elsewhere with an access token, or send the file or a picture below.</p>{}{}{}{}<p class="small muted" role="status" id="copied"></p></section>"#,
         field("share-link", "Link"),
         field(
             "share-markdown",
@@ -341,6 +341,7 @@ make.addEventListener("submit", event => {
     find("share-markdown").value = `[![${name.replace(/[\[\]\\]/g, "\\$&")}](${at}/s/${token}${picture}${query})](${link})`;
     find("share-html").value = `<iframe src="${html(`${at}/embed/${token}${query}`)}" title="${html(name)}" width="760" height="520" loading="lazy" style="border:0;max-width:100%"></iframe>`;
     find("share-open").href = link;
+    find("share-here").hidden = !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
     find("fresh").hidden = false;
     find("fresh-heading").focus();
     return reread();

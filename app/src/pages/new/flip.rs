@@ -20,7 +20,18 @@ pub(super) fn flip(spec: &mut StudySpec, text: &str) -> bool {
     };
     flipped.knobs.insert(name.to_owned(), value.into());
     spec.configurations = vec![baseline, flipped];
+    spec.name = called(&spec.name, name);
     true
+}
+
+/// A study's name with the knob that it flips now: `small-fast: max-num-seqs (again)` becomes `small-fast: enable-prefix-caching`.
+fn called(name: &str, knob: &str) -> String {
+    let name = name.trim_end_matches(" (again)");
+    let stem = name.rsplit_once(": ").map_or(name, |(stem, _)| stem);
+    match stem {
+        "" => String::new(),
+        stem => format!("{stem}: {knob}"),
+    }
 }
 
 /// How the flipped knob comes about: an engine that somebody else started has to be started anew by them.
@@ -67,6 +78,17 @@ mod tests {
         same.knobs = both[0].knobs.clone();
         same.name = both[0].name.clone();
         assert_eq!(same, both[0]);
+    }
+
+    #[test]
+    fn a_study_is_called_after_the_knob_that_it_flips() {
+        for (before, after) in [
+            ("small-fast: max-num-seqs (again)", "small-fast: block-size"),
+            ("a study (again)", "a study: block-size"),
+            ("", ""),
+        ] {
+            assert_eq!(called(before, "block-size"), after);
+        }
     }
 
     #[test]
