@@ -127,10 +127,15 @@ fn log_ticks(lo: f64, hi: f64) -> Vec<f64> {
     } else {
         &[1.0, 2.0, 5.0]
     };
-    decades
+    let ticks: Vec<f64> = decades
         .flat_map(|decade| fine.iter().map(move |nice| nice * 10f64.powi(decade)))
         .filter(|value| lo <= *value && *value <= hi)
-        .collect()
+        .collect();
+    // Zoomed far in, a logarithmic axis is nearly a linear one.
+    match ticks.len() {
+        0 | 1 => linear_ticks(lo, hi),
+        _ => ticks,
+    }
 }
 
 fn tick_label(value: f64) -> String {
@@ -185,6 +190,9 @@ mod tests {
             &["1", "2", "5", "10", "20", "50", "100"],
         );
         check_ticks(&[4000.0], false, &["0", "1,000", "2,000", "3,000", "4,000"]);
+        let near = axis(&[1.0], true).zoomed(61.0, 79.0).ticks();
+        let values: Vec<f64> = near.into_iter().map(|(value, _)| value).collect();
+        assert_eq!(values, [65.0, 70.0, 75.0]);
     }
 
     #[test]

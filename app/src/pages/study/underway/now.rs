@@ -46,7 +46,7 @@ pub fn Running(page: Page, broken: ReadSignal<bool>) -> impl IntoView {
             <Failures page />
             {page.is_owner().then(|| view! { <Steer page /> })}
             <p class="muted small" hidden=move || !broken.get()>
-                "The live connection broke; it is being restored. Nothing is lost."
+                "The live connection broke and is being restored: what stands here is what was last heard. Points that have finished are kept."
             </p>
         </section>
     }
