@@ -33,7 +33,7 @@ pub(super) fn measured(
     let new = to.percentile("candidate", (metric, p), sure)?;
     let log = (new / old).ln();
     let spread = difference(&from, &to, log, p, sides.paired).spread;
-    let found = by_requests(sides, (&from, &to), (p, log), sure, spread.freedom);
+    let (found, in_heaps) = by_requests(sides, (&from, &to), (p, log), sure, spread.freedom);
     // What pairs share is no memory of their differences, whose own worth is looked at.
     let worth = if sides.paired {
         Ok(())
@@ -43,7 +43,7 @@ pub(super) fn measured(
     };
     let runs = from.runs.len().max(to.runs.len());
     match worth.and_then(|()| spread.judgeable()) {
-        Ok(()) if found.is_bounded(sure) => Ok(found),
+        Ok(()) if found.is_bounded(sure) && !in_heaps => Ok(found),
         Ok(()) => Ok(found.clone().by_repeats(runs).unwrap_or(found)),
         Err(why) => found.by_repeats(runs).ok_or(why),
     }
@@ -58,14 +58,14 @@ impl Measured {
 }
 
 /// The errors are read off at `sure` of them, where the ends of the interval lie: the gaps between neighbouring latencies at
-/// the centre say less.
+/// the centre say less. And whether latencies lie in heaps, so that the end towards no difference is that of its own test.
 fn by_requests(
     sides: &Sides<'_>,
     (from, to): (&Column, &Column),
     (p, value): (f64, f64),
     sure: f64,
     freedom: f64,
-) -> Measured {
+) -> (Measured, bool) {
     let reach = |down: f64| {
         let away = |by: f64| down * difference(from, to, value - down * by, p, sides.paired).z();
         reach(sure, away) / from_normal(sure, freedom)
@@ -73,10 +73,11 @@ fn by_requests(
     let (mut below, mut above) = (reach(1.0), reach(-1.0));
     let none = value.abs() / none_at_all(sides, (from, to), (p, value), freedom);
     let toward = if 0.0 < value { &mut below } else { &mut above };
-    if HEAPS * *toward < none {
+    let in_heaps = HEAPS * *toward < none;
+    if in_heaps {
         *toward = none;
     }
-    Measured {
+    let found = Measured {
         value,
         below,
         above,
@@ -85,7 +86,8 @@ fn by_requests(
         pairs: sides.pairs(),
         repeats: repeats(from, to, p),
         learned: Learned::Nothing,
-    }
+    };
+    (found, in_heaps)
 }
 
 /// How many standard errors no difference lies away, by its own test. Where no latencies lie between two heaps of them, the
