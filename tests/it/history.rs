@@ -92,7 +92,7 @@ async fn few_runs_tell_nothing_and_say_how_many_would() {
         assert_eq!(view.outcome, Outcome::Indeterminate);
         let why = ttft(&view).why.clone().unwrap_or_default();
         assert!(
-            why.starts_with("4 runs of the same") && why.contains("1 more"),
+            why.starts_with("4 earlier runs of the same") && why.contains("1 more"),
             "{why}"
         );
         Ok(())

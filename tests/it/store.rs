@@ -447,12 +447,15 @@ async fn the_latest_migrations_apply_in_whatever_order_they_come() {
             .map(|file| file.map(|file| file.path()))
             .collect::<Result<_, _>>()?;
         files.sort();
-        let (old, mut new): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| {
+        let before = |file: &std::path::PathBuf, number: &str| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name.as_ref() < "0004"
-        });
+            name.as_ref() < number
+        };
+        let (old, new): (Vec<_>, Vec<_>) = files.into_iter().partition(|it| before(it, "0004"));
+        // From 0012 on they build on columns of these.
+        let (mut new, last): (Vec<_>, Vec<_>) = new.into_iter().partition(|it| before(it, "0012"));
         new.reverse();
-        for file in old.into_iter().chain(new) {
+        for file in old.into_iter().chain(new).chain(last) {
             let text = sqlx::AssertSqlSafe(std::fs::read_to_string(&file)?);
             match &place.database {
                 Database::Sqlite(path) => {
