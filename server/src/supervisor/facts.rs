@@ -6,9 +6,15 @@ use measure::knobs::{Fact, Facts, KnobValue, Knobs, MUST_BE_TOLD, SEEN, Source};
 use measure::study::{ConfigurationSpec, Endpoint};
 
 use super::run::{Halt, Run};
-use super::site::Site;
+use super::site::{Site, probe};
 use crate::store::FactsChange;
 use crate::studio::engines::{engine_words, search_text};
+
+/// Whether another engine answers now than at the start. One that does not answer may be busy with what is left over.
+pub(super) async fn exchanged(site: &Site) -> Option<Exchange> {
+    let now = probe(&site.endpoint, site.wire.clone()).await.ok()?;
+    exchange(&site.reported, &reported(&now))
+}
 
 impl Run<'_> {
     /// Records what the configuration's engine is. Finished points must have been measured on the same.

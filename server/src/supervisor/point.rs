@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::around::Around;
 use super::control::Control;
-use super::facts::{Exchange, exchange, reported};
+use super::facts::{Exchange, exchanged};
 use super::pause::UnderLoad;
 use super::run::{Halt, Run};
 use super::site::{Site, probe};
@@ -28,12 +28,6 @@ use crate::store::{BeginPoint, FinishPoint, now_ms};
 use crate::studio::cards;
 use crate::studio::engines::sentence;
 use crate::studio::views::point_view;
-
-/// Whether another engine answers now than at the start. One that does not answer may be busy with what is left over.
-async fn exchanged(site: &Site) -> Option<Exchange> {
-    let now = probe(&site.endpoint, site.wire.clone()).await.ok()?;
-    exchange(&site.reported, &reported(&now))
-}
 
 /// Tokens asked for by requests that were sent and did not succeed: the engine may still be at them.
 fn given_up(run: &PointRun) -> Vec<u32> {
