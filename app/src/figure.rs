@@ -229,14 +229,18 @@ fn upright_title(chart: &Chart, palette: &Palette) -> Annotation {
 /// A line's name at its end, on a ground of its own, so that it can be read over what lies behind it.
 fn name(chart: &Chart, label: &Label<'_>, palette: &Palette) -> Annotation {
     Annotation {
-        text: escaped(&label.line.name),
+        text: escaped(&label.name()),
         x: scaled(&chart.x, label.end.x),
         y: scaled(&chart.y, label.end.y),
         xref: None,
         yref: None,
-        xanchor: Anchor::Right,
+        xanchor: if label.begins {
+            Anchor::Left
+        } else {
+            Anchor::Right
+        },
         yanchor: Anchor::Middle,
-        xshift: -7.0,
+        xshift: if label.begins { 7.0 } else { -7.0 },
         yshift: f64::from(label.rise),
         borderpad: Some(0.0),
         bgcolor: Some(translucent(&palette.surface, 0.7)),

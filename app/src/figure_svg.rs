@@ -10,7 +10,7 @@ use std::fmt::Write;
 use beside::Beside;
 
 use crate::axis::Axis;
-use crate::chart::{CeilingMark, Chart, Fill, Knot, Label, Line, Mark, Over, Place, labels};
+use crate::chart::{CeilingMark, Chart, Fill, Knot, Line, Mark, Over, Place, labels};
 
 /// Okabe and Ito's colours in the order of the configurations, for where the page does not say.
 pub const SERIES: [&str; 8] = [
@@ -330,14 +330,19 @@ fn mark(svg: &mut String, chart: &Chart, line: &Line, mark: &Mark) {
 /// The names of the lines, each with a rim of the ground's colour, so that it can be read over what lies behind it.
 fn names(svg: &mut String, chart: &Chart) {
     let all = labels(chart).into_iter();
-    for Label { line, end, rise } in all.filter(|it| is_seen(chart, it.end.x, it.end.y)) {
-        let (x, y) = (across(chart, end.x), down(chart, end.y));
-        let (colour, name) = (series_colour(line.colour), escaped(&line.name));
-        let shift = 4 - rise;
+    for label in all.filter(|it| is_seen(chart, it.end.x, it.end.y)) {
+        let (x, y) = (across(chart, label.end.x), down(chart, label.end.y));
+        let (colour, name) = (series_colour(label.line.colour), escaped(&label.name()));
+        let shift = 4 - label.rise;
+        let (away, anchor) = if label.begins {
+            (8, "start")
+        } else {
+            (-8, "end")
+        };
         put(
             svg,
             format_args!(
-                r#"<text x="{x}%" y="{y}%" dx="-8" dy="{shift}" text-anchor="end" style="fill:{colour};paint-order:stroke;stroke:var(--bg);stroke-width:4px">{name}</text>"#
+                r#"<text x="{x}%" y="{y}%" dx="{away}" dy="{shift}" text-anchor="{anchor}" style="fill:{colour};paint-order:stroke;stroke:var(--bg);stroke-width:4px">{name}</text>"#
             ),
         );
     }

@@ -64,6 +64,7 @@ pub fn study() -> StudyView {
         starts: String::new(),
         compared: String::new(),
         differences: Vec::new(),
+        apart: Vec::new(),
         aggregates_only: false,
     }
 }

@@ -315,6 +315,10 @@ pub struct StudyView {
     /// Once it has ended: by the index of a configuration that has no verdict on its ceiling, what else is surest against the baseline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<(u32, String)>,
+    /// Once it has ended: by the index of a configuration, how much further apart than touching its ceiling and the baseline's must lie, as a
+    /// share, since the machine changed meanwhile. Nothing where it did not, or nobody can tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<(u32, f64)>,
     /// Estimated milliseconds until it is done, of a sweep that finds the ceiling at most; `None` when it is not running or queued.
     pub remaining_ms: Option<u64>,
     /// Whether a person holds it.

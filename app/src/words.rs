@@ -27,7 +27,7 @@ pub use surest::{needs_surest, surest};
 use doubt::{NO_RATE, doubt, offered, void_of};
 use unresolved::unresolved_reason;
 
-use measure::compare::{Verdict, compare_ceilings};
+use measure::compare::{Verdict, compare_ceilings_apart};
 use measure::curve::{self, AtCeiling, Ceiling, CurvePoint};
 use measure::quantile::{Distribution, Estimate};
 use measure::slo::{Keeps, Metric, Slo};
@@ -321,7 +321,8 @@ fn moved(
         let reason = unresolved_reason(&to, unit, void_of(view, index));
         return format!("{name}: cannot tell yet, {reason}.");
     }
-    let compared = compare_ceilings(from, to);
+    let apart = view.apart.iter().find(|it| it.0 as usize == index);
+    let compared = compare_ceilings_apart(from, to, apart.map_or(0.0, |it| it.1));
     if let (Verdict::NotYetJudged { .. }, Ceiling::NoneKept { .. }) = (&compared.verdict, to) {
         return format!(
             "{name}: {}; against the first not yet judged.",
@@ -407,6 +408,16 @@ mod tests {
             ),
             "{sentences:?}"
         );
+    }
+
+    #[test]
+    fn on_a_machine_that_changed_ceilings_must_lie_further_apart() {
+        let mut study = fixture::study();
+        study.apart = vec![(1, 0.5)];
+        let sentences = answer(&study);
+        assert!(!sentences[1].contains("better"), "{sentences:?}");
+        study.apart = vec![(1, 0.01)];
+        assert!(answer(&study)[1].contains("better"));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Studio for LocalStudio {
         } else if view.state == StudyState::Queued {
             view.problem = self.supervisor.stuck().or(view.problem);
         }
-        view.differences = self.differences(&view).await;
+        self.add_differences(&mut view).await;
         Ok(view)
     }
 

@@ -23,20 +23,39 @@ const PROMISE_OVER: f64 = 8.0;
 /// How high the lowest plot is, in pixels.
 const LOWEST: f64 = 160.0;
 
+/// More letters of a name cover the curves; the legend has all of them.
+const LETTERS: usize = 26;
+/// A line that ends further to the left has its name to the right, where the line is not and the chart does not end.
+const LEFT: f64 = 0.4;
+
 /// A line's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label<'a> {
     /// Whose name it is.
     pub line: &'a Line,
-    /// The line's end, beside which it stands, to the left.
+    /// The line's end, beside which it stands, to the left unless it begins there.
     pub end: Knot,
     /// How far above the end its middle is, in pixels.
     pub rise: i32,
+    /// Whether it stands to the right of the end.
+    pub begins: bool,
+}
+
+impl Label<'_> {
+    /// The name, shortened where it is long.
+    pub fn name(&self) -> String {
+        let name = &self.line.name;
+        match name.char_indices().nth(LETTERS) {
+            Some((end, _)) => format!("{}…", name[..end].trim_end()),
+            None => name.clone(),
+        }
+    }
 }
 
 /// The names of all lines that have an end. What falls has its name below, what rises above it; low down all are above.
 /// None where there are too many, and of many that end together only as many as stand close by.
 pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
+    let label = |line| label(line, chart);
     let ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
     if MOST < ends.len() {
         return Vec::new();
@@ -110,7 +129,7 @@ pub fn rows_at_an_edge(ends: &[f64]) -> Vec<i32> {
     rises.map(|it| (it - AWAY) / APART).collect()
 }
 
-fn label(line: &Line) -> Option<Label<'_>> {
+fn label<'a>(line: &'a Line, chart: &Chart) -> Option<Label<'a>> {
     let knots = line.knots();
     let (end, before) = knots.split_last()?;
     let falls = before.last().is_some_and(|before| end.y < before.y);
@@ -119,6 +138,7 @@ fn label(line: &Line) -> Option<Label<'_>> {
         line,
         end: *end,
         rise,
+        begins: chart.x.fraction(end.x) < LEFT,
     })
 }
 
@@ -176,6 +196,24 @@ mod tests {
         let line = chart.lines[0].clone();
         chart.lines = vec![line; 10];
         assert_eq!(labels(&chart), []);
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stand_within_the_chart() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        chart.lines.truncate(1);
+        let long = "max-num-seqs 4 (vLLM on a CPU: 4 or 64 sequences at once)";
+        chart.lines[0].name = long.into();
+        chart.lines[0].marks.retain(crate::chart::Mark::is_joined);
+        for (at, begins) in [(0.1, true), (0.9, false)] {
+            for mark in &mut chart.lines[0].marks {
+                mark.x = chart.x.at(at);
+            }
+            let label = labels(&chart)[0];
+            assert_eq!(label.begins, begins);
+            assert_eq!(label.name(), "max-num-seqs 4 (vLLM on a…");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub fn by_percentile(view: &StudyView) -> Option<String> {
         .iter()
         .filter_map(|configuration| {
             Some(format!(
-                "{} {}",
+                "{}: {}",
                 configuration.spec.name,
                 ceiling(configuration.ceiling_by_percentile.as_ref()?)
             ))

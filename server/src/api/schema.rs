@@ -284,6 +284,10 @@ shapes! {
         /// baseline, in words; left out where there is none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub differences: Vec<Value>,
+        /// Once it has ended: the index of each configuration whose ceiling must lie further from the baseline's than touching, with how
+        /// much, as a share: the machine changed meanwhile. Left out where there is none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub apart: Vec<Value>,
         /// Of a sweep that finds the ceiling, at most.
         pub remaining_ms: Option<u64>,
         /// Whether a person holds it: `asked` (it pauses after its present point) or `paused`; left out where nobody does.

@@ -1,4 +1,5 @@
-//! What else is surest of configurations that have no verdict on their ceilings: worked out once a study has ended, and then kept in memory.
+//! What a study's page takes from the comparison of its configurations: what else is surest of those that have no verdict on their ceilings, and
+//! whether the machine changed meanwhile. Worked out once a study has ended, and then kept in memory.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,21 +18,28 @@ use super::{LocalStudio, compare};
 /// Studies whose differences are remembered.
 const MOST_KEPT: usize = 64;
 
+/// What was found, by the index of a configuration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    surest: Vec<(u32, String)>,
+    apart: Vec<(u32, f64)>,
+}
+
 /// A study, what it was worked out from, and what was found.
-type Kept = (Uuid, u64, Vec<(u32, String)>);
+type Kept = (Uuid, u64, Found);
 
 /// By study.
 #[derive(Default)]
 pub(super) struct Differences(Mutex<VecDeque<Kept>>);
 
 impl Differences {
-    fn get(&self, study: Uuid, made_of: u64) -> Option<Vec<(u32, String)>> {
+    fn get(&self, study: Uuid, made_of: u64) -> Option<Found> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all.iter().find(|it| (it.0, it.1) == (study, made_of));
         found.map(|it| it.2.clone())
     }
 
-    fn keep(&self, study: Uuid, made_of: u64, found: Vec<(u32, String)>) {
+    fn keep(&self, study: Uuid, made_of: u64, found: Found) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|it| it.0 != study);
         all.push_back((study, made_of, found));
@@ -42,10 +50,17 @@ impl Differences {
 }
 
 impl LocalStudio {
-    /// Of a study that has ended, by configuration. Nothing where ceilings have their verdicts, or nothing can be compared.
-    pub(super) async fn differences(&self, view: &StudyView) -> Vec<(u32, String)> {
-        if !has_ended(view.state) || !is_open(view) {
-            return Vec::new();
+    /// Adds to a study that has ended what its comparison says. Nothing where ceilings have their verdicts and nothing was repeated, or nothing
+    /// can be compared.
+    pub(super) async fn add_differences(&self, view: &mut StudyView) {
+        let Found { surest, apart } = self.differences(view).await;
+        (view.differences, view.apart) = (surest, apart);
+    }
+
+    async fn differences(&self, view: &StudyView) -> Found {
+        // Only a baseline that ran more than once tells whether the machine changed.
+        if !has_ended(view.state) || !(is_open(view) || 1 < view.spec.repeats) {
+            return Found::default();
         }
         let made_of = made_of(view);
         if let Some(known) = self.differences.get(view.id, made_of) {
@@ -56,7 +71,7 @@ impl LocalStudio {
         let compared = compare::compare(&self.store, &ids, None).await;
         // The study stands without it.
         let found = compared
-            .map(|it| surest(&it, &view.spec))
+            .map(|it| found(&it, &view.spec))
             .unwrap_or_default();
         self.differences.keep(view.id, made_of, found.clone());
         found
@@ -93,9 +108,16 @@ fn made_of(view: &StudyView) -> u64 {
     hasher.finish()
 }
 
-fn surest(compared: &CompareView, spec: &StudySpec) -> Vec<(u32, String)> {
+fn found(compared: &CompareView, spec: &StudySpec) -> Found {
     let unit = words::rate_unit(spec);
     let open = compared.pairs.iter().filter(|it| words::needs_surest(it));
-    open.filter_map(|it| Some((it.candidate, words::surest(it, unit)?)))
-        .collect()
+    let surest = open.filter_map(|it| Some((it.candidate, words::surest(it, unit)?)));
+    let apart = compared.pairs.iter().filter_map(|it| {
+        let apart = it.drift.as_ref()?.apart();
+        (0.0 < apart).then_some((it.candidate, apart))
+    });
+    Found {
+        surest: surest.collect(),
+        apart: apart.collect(),
+    }
 }

@@ -37,7 +37,7 @@ impl LocalStudio {
         let model = Model::load(&self.store, study).await.map_err(internal)?;
         let model = model.ok_or_else(|| missing("link"))?;
         let mut view = self.completed(model.view()).await?;
-        view.differences = self.differences(&view).await;
+        self.add_differences(&mut view).await;
         let mut view = shown_but_facts(&model, view, scope);
         show_facts(std::slice::from_mut(&mut view), scope, study);
         Ok(view)

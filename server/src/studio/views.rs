@@ -85,6 +85,7 @@ impl Model {
             starts: String::new(),
             compared: String::new(),
             differences: Vec::new(),
+            apart: Vec::new(),
             aggregates_only: false,
         }
     }
