@@ -101,7 +101,7 @@ fn answer(figures: &Figures, findings: &[Finding]) -> Answer {
     if let Some(first) = standing(Standing::Shown).next() {
         return Answer::Named { cause: first.cause };
     }
-    let open: Vec<&str> = standing(Standing::CannotTell)
+    let mut open: Vec<&str> = standing(Standing::CannotTell)
         .map(|it| it.cause.title())
         .collect();
     let possible: Vec<Cause> = standing(Standing::Possible).map(|it| it.cause).collect();
@@ -109,8 +109,9 @@ fn answer(figures: &Figures, findings: &[Finding]) -> Answer {
     if !possible.is_empty() && (possible != [Cause::AboveCapacity] || open.is_empty()) {
         return Answer::OneOf { causes: possible };
     }
+    open.extend(possible.iter().map(|it| it.title()));
     let mut why = symptoms(figures);
-    if let Some(first) = why.first_mut() {
+    if let Some(first) = why.first_mut().filter(|_| possible.is_empty()) {
         *first = format!("No rule explains it: {first}");
     }
     if !open.is_empty() {

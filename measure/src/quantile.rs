@@ -21,7 +21,6 @@ mod interval; // ranks that enclose a percentile
 mod normal; // the normal distribution's inverse
 mod pick; // ranks among very many values
 mod pooled; // gaps pooled over requests
-mod radix; // sorting very many
 mod ratio; // amounts per second
 mod repeats; // Student over repeats
 mod share; // Wilson
@@ -36,7 +35,6 @@ pub use effective::Indicator;
 pub use interval::{needed_for, ranks};
 pub use normal::normal_quantile;
 pub use pooled::{FAILED, Pool};
-pub use radix::rising;
 pub use ratio::{PerSecond, Times, relative_swing};
 pub use repeats::over_repeats;
 pub use worst::worst_time;

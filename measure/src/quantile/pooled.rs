@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::pick::{Finite, pick};
-use super::{Distribution, Estimate, Memory, Place, finite, rising, tail};
+use super::{Distribution, Estimate, Memory, Place, finite, tail};
 
 /// Fewer requests than this give no interval: a handful says little about the rest.
 const FEWEST_REQUESTS: usize = 20;
@@ -118,7 +118,9 @@ impl<F: Fn(usize, &mut dyn FnMut(u64))> Pool<F> {
     /// Those that are finite, rising, where they are few enough.
     fn sorted(&self) -> Option<Vec<u64>> {
         let copied = self.copied.as_ref()?.iter();
-        Some(rising(copied.copied().filter(|it| *it != FAILED).collect()))
+        let mut finite: Vec<u64> = copied.copied().filter(|it| *it != FAILED).collect();
+        finite.sort_unstable();
+        Some(finite)
     }
 
     /// Percentiles of all by those that are finite, rising.
