@@ -10,6 +10,8 @@ use axum::{Json, Router};
 use measure::study::{Api, Endpoint};
 use serde_json::{Value, json};
 
+use crate::served::serve;
+
 /// Tokens that the chat template adds to each prompt.
 pub const TEMPLATE: usize = 11;
 
@@ -50,11 +52,8 @@ impl Engine {
         if let Counts::Letters(_) = counts {
             router = router.route("/tokenize", post(tokenize));
         }
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let url = serve(router.with_state(inside)).await?;
         let endpoint = Endpoint::new(url, Api::OpenAiChat, "counted");
-        let router = router.with_state(inside);
-        tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(Self { endpoint, asked })
     }
 

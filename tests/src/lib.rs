@@ -10,4 +10,5 @@ pub mod many; // thousands of studies
 pub mod measured; // studies whose points are given, not measured
 pub mod process; // the real binary
 pub mod samples; // small studies and records
-pub mod series; // runs of the same, day after day
+pub mod series;
+pub mod served; // engines of a few lines // runs of the same, day after day

@@ -43,6 +43,13 @@ pub fn small_study() -> StudySpec {
     }
 }
 
+/// The same with a second configuration that has these knobs.
+pub fn two_configurations(knobs: &[(&str, &str)]) -> StudySpec {
+    let mut spec = small_study();
+    spec.configurations.push(configuration("other", knobs));
+    spec
+}
+
 /// A configuration with knobs, as a person types them.
 pub fn configuration(name: &str, knobs: &[(&str, &str)]) -> ConfigurationSpec {
     let knobs = knobs

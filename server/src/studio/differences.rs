@@ -25,6 +25,22 @@ pub(super) struct Found {
     apart: Vec<(u32, f64)>,
 }
 
+impl Found {
+    fn of(compared: &CompareView, spec: &StudySpec) -> Self {
+        let unit = words::rate_unit(spec);
+        let open = compared.pairs.iter().filter(|it| words::needs_surest(it));
+        let surest = open.filter_map(|it| Some((it.candidate, words::surest(it, unit)?)));
+        let apart = compared.pairs.iter().filter_map(|it| {
+            let apart = it.drift.as_ref()?.apart();
+            (0.0 < apart).then_some((it.candidate, apart))
+        });
+        Self {
+            surest: surest.collect(),
+            apart: apart.collect(),
+        }
+    }
+}
+
 /// A study, what it was worked out from, and what was found.
 type Kept = (Uuid, u64, Found);
 
@@ -71,7 +87,7 @@ impl LocalStudio {
         let compared = compare::compare(&self.store, &ids, None).await;
         // The study stands without it.
         let found = compared
-            .map(|it| found(&it, &view.spec))
+            .map(|it| Found::of(&it, &view.spec))
             .unwrap_or_default();
         self.differences.keep(view.id, made_of, found.clone());
         found
@@ -106,18 +122,4 @@ fn made_of(view: &StudyView) -> u64 {
     let stated = serde_json::to_string(&(&view.spec, &view.configurations));
     (measured, stated.unwrap_or_default()).hash(&mut hasher);
     hasher.finish()
-}
-
-fn found(compared: &CompareView, spec: &StudySpec) -> Found {
-    let unit = words::rate_unit(spec);
-    let open = compared.pairs.iter().filter(|it| words::needs_surest(it));
-    let surest = open.filter_map(|it| Some((it.candidate, words::surest(it, unit)?)));
-    let apart = compared.pairs.iter().filter_map(|it| {
-        let apart = it.drift.as_ref()?.apart();
-        (0.0 < apart).then_some((it.candidate, apart))
-    });
-    Found {
-        surest: surest.collect(),
-        apart: apart.collect(),
-    }
 }

@@ -7,6 +7,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::process::StudioProcess;
+use tests::served::serve;
 
 use super::{fill, press};
 
@@ -17,9 +18,7 @@ async fn slow_engine() -> anyhow::Result<String> {
         Json::<Value>(json!({ "data": [{ "id": "slow-model", "owned_by": "vllm" }] }))
     };
     let router = Router::new().route("/v1/models", get(models));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let url = serve(router).await?;
     Ok(url)
 }
 

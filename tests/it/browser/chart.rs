@@ -2,7 +2,7 @@
 
 use tests::browser::Browser;
 use tests::process::StudioProcess;
-use tests::samples::{configuration, small_study};
+use tests::samples::two_configurations;
 use thirtyfour::{Key, TypingData};
 
 /// A small study of two configurations, open in a browser.
@@ -17,10 +17,9 @@ impl Open {
     async fn start(width: u32) -> anyhow::Result<Self> {
         let data = tempfile::tempdir()?;
         let studio = StudioProcess::start(data.path(), &[])?;
-        let mut spec = small_study();
-        spec.configurations
-            .push(configuration("other", &[("max-num-seqs", "2")]));
-        let id = studio.launch(&spec).await?;
+        let id = studio
+            .launch(&two_configurations(&[("max-num-seqs", "2")]))
+            .await?;
         studio.finished(&id).await?;
         Ok(Self {
             browser: Browser::open(width, 1000).await?,

@@ -2,18 +2,11 @@
 
 use app::studio::Studio;
 use measure::knobs::Comparability;
-use measure::study::StudySpec;
 use tests::databases::{Place, on_each_database, on_sqlite};
-use tests::samples::{configuration, small_study};
+use tests::samples::{configuration, small_study, two_configurations};
 use uuid::Uuid;
 
 use super::{ME, finished, invalid_fields};
-
-fn two_configurations(knobs: &[(&str, &str)]) -> StudySpec {
-    let mut spec = small_study();
-    spec.configurations.push(configuration("other", knobs));
-    spec
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_knob_is_judged() {

@@ -19,6 +19,7 @@ use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tests::databases::{Place, on_each_database, on_sqlite};
 use tests::samples::{configuration, small_study};
+use tests::served::serve;
 use uuid::Uuid;
 
 use super::run::{endpoint, slow_study, states};
@@ -97,10 +98,7 @@ async fn refusing(owner: &'static str) -> anyhow::Result<String> {
     let router = Router::new()
         .route("/v1/models", get(models))
         .route("/v1/chat/completions", post(refuse));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(url)
+    serve(router).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -166,10 +164,7 @@ async fn exchanged() -> anyhow::Result<String> {
         .route("/v1/models", get(models))
         .route("/version", get(version))
         .route("/v1/chat/completions", post(refuse));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(url)
+    serve(router).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,14 +3,10 @@
 use super::Tree;
 use std::path::Path;
 
-/// No source file is longer (its own tests not counted), but those named here, each with its reason.
+/// No source file is longer, its own tests not counted.
 const LONGEST: usize = 400;
 /// Nor any file that holds nothing but tests.
 const LONGEST_TESTS: usize = 600;
-const MAY_BE_LONGER: [(&str, &str); 1] = [(
-    "app/src/studio.rs",
-    "the door between pages and world is read in one piece",
-)];
 
 /// Never in Rust sources, with what to write instead. Written in halves so that this file does not find itself.
 const NEVER_IN_RUST: [(&str, &str); 5] = [
@@ -101,10 +97,7 @@ fn length(path: &Path, text: &str) -> Option<String> {
     let lines = own.lines().count();
     let tests = path.ends_with("tests.rs") || path.iter().any(|folder| folder == "tests");
     let longest = if tests { LONGEST_TESTS } else { LONGEST };
-    let excused = MAY_BE_LONGER
-        .iter()
-        .any(|(file, _)| Path::new(file) == path);
-    (lines > longest && !excused).then(|| {
+    (lines > longest).then(|| {
         format!(
             "{}: {lines} lines, more than {longest}: take it apart",
             path.display()

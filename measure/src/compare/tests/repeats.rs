@@ -14,34 +14,32 @@ fn slowing(factor: f64, seed: u64) -> Vec<Score> {
     scores(&(0..300).map(run).collect::<Vec<RequestRecord>>())
 }
 
-/// So many repeats of both sides, as A B, then B A.
-pub(super) fn repeats(count: u32, factor: f64) -> Vec<(Run<'static>, Run<'static>)> {
+/// A level of so many repeats of both sides, as A B, then B A.
+pub(super) fn repeats(count: u32, factor: f64) -> LevelRuns<'static> {
     let run = |repeat: u32, place: u32, factor: f64| Run {
         repeat,
         started_ms: i64::from(2 * repeat + place) * 60_000,
         scores: slowing(factor, u64::from(100 + 2 * repeat + place)).leak(),
     };
-    (0..count)
-        .map(|repeat| {
-            let (first, second) = (repeat % 2, 1 - repeat % 2);
-            (run(repeat, first, 1.0), run(repeat, second, factor))
-        })
-        .collect()
-}
-
-/// As two samples or as pairs.
-fn judged(count: u32, factor: f64, alike: bool) -> Comparison {
-    let (baseline, candidate) = repeats(count, factor).into_iter().unzip();
-    let level = LevelRuns {
+    let both = (0..count).map(|repeat| {
+        let (first, second) = (repeat % 2, 1 - repeat % 2);
+        (run(repeat, first, 1.0), run(repeat, second, factor))
+    });
+    let (baseline, candidate) = both.unzip();
+    LevelRuns {
         level: Level::Inf,
         baseline,
         candidate,
         no_latencies: None,
         nothing: None,
-    };
+    }
+}
+
+/// As two samples or as pairs.
+fn judged(count: u32, factor: f64, alike: bool) -> Comparison {
     let against = Against {
         alike,
-        ..against(vec![level])
+        ..against(vec![repeats(count, factor)])
     };
     at(
         &compare_all(&[against], &slo()).remove(0),

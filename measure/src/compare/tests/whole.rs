@@ -65,15 +65,7 @@ fn a_steady_machine_is_said_to_be() {
 #[test]
 fn a_median_that_could_not_be_judged_is_not_said_to_be_steady() {
     // TTFT trebles within each run: its requests tell nothing of it. TPOT is the same throughout.
-    let (baseline, candidate): (Vec<_>, Vec<_>) =
-        super::repeats::repeats(2, 1.0).into_iter().unzip();
-    let level = LevelRuns {
-        level: Level::Inf,
-        baseline,
-        candidate,
-        no_latencies: None,
-        nothing: None,
-    };
+    let level = super::repeats::repeats(2, 1.0);
     let Drift::Steady { watched, .. } = pooled(vec![level]).drift else {
         panic!("steady")
     };
