@@ -178,7 +178,8 @@ pub fn over(over: &Over, chart: &Chart, large: bool) -> String {
         promise(&mut svg, rounded((1.0 - base) * 100.0).clamp(0.0, 100.0));
     }
     let count = over.ceilings.len();
-    let names = if are_named(chart, large) {
+    // Where no value is written, nothing need keep off the names.
+    let names = if are_named(chart, large) && count <= FEW_WORDS {
         labels(chart)
     } else {
         Vec::new()

@@ -56,7 +56,9 @@ impl Label<'_> {
 /// None where there are too many, and of many that end together only as many as stand close by.
 pub fn labels(chart: &Chart) -> Vec<Label<'_>> {
     let label = |line| label(line, chart);
-    let ends: Vec<Label<'_>> = chart.lines.iter().filter_map(label).collect();
+    // Where a line runs takes working out; of too many none is shown.
+    let ends = chart.lines.iter().filter_map(label).take(MOST + 1);
+    let ends: Vec<Label<'_>> = ends.collect();
     if MOST < ends.len() {
         return Vec::new();
     }

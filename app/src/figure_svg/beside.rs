@@ -45,12 +45,17 @@ impl Beside {
             middle: (1.0 - base) * 100.0,
         };
         let name = |label: &Label<'_>| {
-            let to = along(&chart.x, label.end.x);
-            let long = 7.0 * label.line.name.chars().count() as f64 + 8.0;
+            let end = along(&chart.x, label.end.x);
+            let long = (7.0 * label.name().chars().count() as f64 + 8.0) / width * 100.0;
             let rise = f64::from(label.rise) / height;
+            let (from, to) = if label.begins {
+                (end, end + long)
+            } else {
+                (end - long, end)
+            };
             Words {
-                rightwards: false,
-                from: to - long / width * 100.0,
+                rightwards: label.begins,
+                from,
                 to,
                 middle: (1.0 - chart.y.fraction(label.end.y) - rise) * 100.0,
             }

@@ -3,7 +3,7 @@
   // more. The present SLO is marked; pointing, or dragging, tries another one.
   const section = document.querySelector("section.iso");
   const body = section?.querySelector(".iso-body");
-  let asked = null, held = false, due = 0;
+  let asked = null, held = false, near = false, due = 0;
   const bounds = () => Object.fromEntries([...section.dataset.slo.matchAll(/\b(ttft|tpot)(?::p[\d.]+)?<([\d.]+)(us|ms|s)\b/g)]
     .map(([, metric, number, unit]) => [metric, number * { us: 1e-3, ms: 1, s: 1e3 }[unit]]));
   const plane = () => body.querySelector(".plane");
@@ -68,9 +68,11 @@
   };
   if (section) {
     if (plane()) { asked = `${address()} ${section.dataset.points}`; place(); }
-    new MutationObserver(() => { place(); if (asked != null) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
-    new IntersectionObserver((seen, watch) => {
-      if (seen.some(it => it.isIntersecting)) { watch.disconnect(); ask(); }
+    // Far from the window it costs a dragged line nothing.
+    new MutationObserver(() => { if (near) { place(); soon(); } }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
+    new IntersectionObserver(seen => {
+      near = seen.at(-1).isIntersecting;
+      if (near) { place(); ask(); }
     }, { rootMargin: "300px" }).observe(section);
     body.addEventListener("change", event => { if (event.target.matches("select")) { event.target.dataset.chosen = "yes"; ask(); } });
     let frame = 0;
