@@ -21,6 +21,10 @@ pub const WIDTH: f64 = 1200.0;
 pub const MARGIN: f64 = 40.0;
 /// Letters that fit into a line of facts, also of a font as wide as that of pictures in pixels.
 const LETTERS: usize = 120;
+/// Letters of the heading's larger font that fit.
+const HEADING: usize = 68;
+/// Between the lines of a heading.
+pub const HEADING_LINE: f64 = 32.0;
 /// Letters of a legend's entry that fit beside another entry.
 const HALF: usize = 58;
 /// Between the lines of a legend's entry.
@@ -97,14 +101,30 @@ impl Panel {
 pub type Place = [f64; 4];
 
 impl Sheet {
+    /// The lines of the heading.
+    pub fn heading(&self) -> Vec<String> {
+        wrapped(&self.title, HEADING)
+    }
+
+    /// How far a heading of several lines pushes down what follows, in pixels.
+    pub fn pushed(&self) -> f64 {
+        HEADING_LINE * (self.heading().len() - 1) as f64
+    }
+
     /// The lines of facts, none longer than the picture is wide.
     pub fn lines(&self) -> Vec<String> {
-        self.facts.iter().flat_map(|it| wrapped(it)).collect()
+        let facts = self.facts.iter();
+        facts.flat_map(|it| wrapped(it, LETTERS)).collect()
+    }
+
+    /// Where the legend begins, in pixels from the top.
+    fn legend_top(&self) -> f64 {
+        92.0 + self.pushed() + LINE * self.lines().len() as f64
     }
 
     /// The legend line by line: two entries in a row where all are short, else one below the other, broken where they are long.
     pub fn legend_lines(&self) -> Vec<LegendLine> {
-        let top = 92.0 + 20.0 * self.lines().len() as f64;
+        let top = self.legend_top();
         let short = self.legend.iter().all(|(_, it)| it.chars().count() <= HALF);
         let half = (WIDTH - 2.0 * MARGIN) / 2.0;
         let (mut lines, mut below) = (Vec::new(), top);
@@ -116,7 +136,7 @@ impl Sheet {
                 ),
                 false => (MARGIN, below),
             };
-            let pieces = wrapped(text);
+            let pieces = wrapped(text, LETTERS);
             below = below.max(y) + LINE * pieces.len() as f64 + 2.0;
             let pieces = pieces.into_iter().enumerate();
             lines.extend(pieces.map(|(line, text)| LegendLine {
@@ -132,7 +152,7 @@ impl Sheet {
     /// Where what stands above the charts ends.
     fn legend_end(&self) -> f64 {
         let lines = self.legend_lines();
-        let top = 92.0 + 20.0 * self.lines().len() as f64;
+        let top = self.legend_top();
         lines.iter().map(|it| it.y + 22.0).fold(top, f64::max)
     }
 
@@ -240,28 +260,54 @@ fn client(points: &[&PointView]) -> Option<String> {
     Some(format!("{word} at {number} of {} points", all.len()))
 }
 
-/// A long line as several.
-fn wrapped(text: &str) -> Vec<String> {
+/// A long line as several of so many letters at most. A word that is longer is broken.
+fn wrapped(text: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for word in text.split(' ').flat_map(|word| broken(word, letters)) {
         let last = lines.last().map_or(0, |it| it.chars().count());
-        if 0 < last && LETTERS < last + 1 + word.chars().count() {
+        if 0 < last && letters < last + 1 + word.chars().count() {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
             if !line.is_empty() {
                 line.push(' ');
             }
-            line.push_str(word);
+            line.push_str(&word);
         }
     }
     lines
+}
+
+fn broken(word: &str, letters: usize) -> Vec<String> {
+    let all: Vec<char> = word.chars().collect();
+    all.chunks(letters).map(|it| it.iter().collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn a_long_title_pushes_down_what_follows_and_none_of_it_is_lost() {
+        let short = of_study(&fixture::study(), &ViewState::default());
+        let title = ["a-word-of-eighty-letters".repeat(4), "and more".into()].join(" ");
+        let long = Sheet {
+            title: title.clone(),
+            ..short.clone()
+        };
+        assert_eq!(short.pushed(), 0.0);
+        assert_eq!(
+            long.heading().concat().replace(' ', ""),
+            title.replace(' ', "")
+        );
+        assert!(long.heading().iter().all(|it| it.len() <= HEADING));
+        assert_eq!(long.height(), short.height() + HEADING_LINE);
+        assert_eq!(
+            long.legend_lines()[0].y,
+            short.legend_lines()[0].y + HEADING_LINE
+        );
+    }
 
     #[test]
     fn a_sheet_carries_slo_badges_and_counts() {
@@ -331,7 +377,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_broken_between_words() {
-        let lines = wrapped(&"abc ".repeat(100));
+        let lines = wrapped(&"abc ".repeat(100), LETTERS);
         assert!(
             lines.iter().all(|it| it.chars().count() <= LETTERS),
             "{lines:?}"

@@ -341,6 +341,10 @@ fn moved(
         Ceiling::Bracket { .. } => format!("{name} moves it to {}", with_unit(&to, unit)),
         _ => format!("{name}: {}", with_unit(&to, unit)),
     };
+    if let Verdict::NotYetJudged { why } = &compared.verdict {
+        let why = why.trim_end_matches('.');
+        return format!("{lead}. Not yet judged against the first: {}.", small(why));
+    }
     format!("{lead}: {}{change}.{remark}", verdict(&compared.verdict))
 }
 

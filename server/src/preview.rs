@@ -6,7 +6,7 @@
 mod canvas;
 mod plot; // one chart of a sheet
 
-use app::sheet::{MARGIN, Sheet, WIDTH};
+use app::sheet::{HEADING_LINE, MARGIN, Sheet, WIDTH};
 use app::studio::Studio;
 use app::url_state::{Across, ViewState};
 use axum::extract::{Path, RawQuery, State};
@@ -61,9 +61,13 @@ fn at_a_glance() -> ViewState {
 pub fn draw(sheet: &Sheet) -> Canvas {
     let mut canvas = Canvas::new(WIDTH as usize, sheet.height() as usize, [255; 3]);
     let left = MARGIN as usize;
-    canvas.text(left, 26, &cut(&ascii(&sheet.title), 66), Font::Heading, INK);
+    for (index, line) in sheet.heading().iter().enumerate() {
+        let top = 26 + HEADING_LINE as usize * index;
+        canvas.text(left, top, &ascii(line), Font::Heading, INK);
+    }
+    let top = 66 + sheet.pushed() as usize;
     for (index, line) in sheet.lines().iter().enumerate() {
-        canvas.text(left, 66 + 20 * index, &ascii(line), Font::Small, FAINT);
+        canvas.text(left, top + 20 * index, &ascii(line), Font::Small, FAINT);
     }
     for line in sheet.legend_lines() {
         if let Some(colour) = line.colour {

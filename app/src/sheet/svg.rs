@@ -1,6 +1,6 @@
 //! A sheet as a picture that stands alone: colours are written out, so that programs without style sheets draw it, too.
 
-use super::{MARGIN, Panel, Place as Area, Sheet, WIDTH, Whisker};
+use super::{HEADING_LINE, MARGIN, Panel, Place as Area, Sheet, WIDTH, Whisker};
 use crate::chart::{Chart, Mark, Place};
 use crate::figure_svg::{SERIES, series_colour, whole};
 use crate::ui::html::{Html, html};
@@ -23,15 +23,14 @@ pub fn svg(sheet: &Sheet) -> String {
         .map(|(panel, place)| drawn(panel, place))
         .collect();
     let svg = html!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" viewBox="0 0 {} {}" font-family="{}" font-size="14" role="img"><title>{}</title><rect width="100%" height="100%" fill="var(--bg)"/><text x="{}" y="52" font-size="26" font-weight="600" fill="var(--text)">{}</text>{}{}{}<text x="{}" y="{}" fill="var(--muted)">Goodput Studio</text></svg>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" viewBox="0 0 {} {}" font-family="{}" font-size="14" role="img"><title>{}</title><rect width="100%" height="100%" fill="var(--bg)"/>{}{}{}{}<text x="{}" y="{}" fill="var(--muted)">Goodput Studio</text></svg>"#,
         WIDTH.to_string(),
         height.to_string(),
         WIDTH.to_string(),
         height.to_string(),
         FONT,
         sheet.title,
-        MARGIN.to_string(),
-        sheet.title,
+        heading(sheet),
         facts(sheet),
         legend(sheet),
         drawn,
@@ -41,14 +40,29 @@ pub fn svg(sheet: &Sheet) -> String {
     plain_colours(&svg.into_string())
 }
 
+fn heading(sheet: &Sheet) -> Html {
+    let lines = std::iter::zip(0_u8.., sheet.heading());
+    lines
+        .map(|(index, line)| {
+            html!(
+                r#"<text x="{}" y="{}" font-size="26" font-weight="600" fill="var(--text)">{}</text>"#,
+                MARGIN.to_string(),
+                (52.0 + HEADING_LINE * f64::from(index)).to_string(),
+                line
+            )
+        })
+        .collect()
+}
+
 fn facts(sheet: &Sheet) -> Html {
-    let lines = sheet.lines().into_iter().zip(0..);
+    let top = 80.0 + sheet.pushed();
+    let lines = std::iter::zip(sheet.lines(), 0_u16..);
     lines
         .map(|(line, index)| {
             html!(
                 r#"<text x="{}" y="{}" fill="var(--muted)">{}</text>"#,
                 MARGIN.to_string(),
-                (80 + 20 * index).to_string(),
+                (top + 20.0 * f64::from(index)).to_string(),
                 line
             )
         })

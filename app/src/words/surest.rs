@@ -19,7 +19,7 @@ struct One<'a> {
 }
 
 /// The surest difference, with what surely went the other way and what became of attainment; else that none was seen, with the smallest
-/// that could have been. `None` where nothing was judged.
+/// that could have been, and of how many figures nobody can tell. `None` where nothing was judged.
 pub fn surest(pair: &PairComparison, unit: &str) -> Option<String> {
     let all = all(pair, unit);
     let mut sure: Vec<&One<'_>> = all.iter().filter(|it| it.is_sure()).collect();
@@ -77,6 +77,10 @@ impl One<'_> {
         matches!(self.verdict, Verdict::Better | Verdict::Worse)
     }
 
+    fn is_open(&self) -> bool {
+        !self.is_sure() && !matches!(self.verdict, Verdict::NoDifference { .. })
+    }
+
     /// How far away from nothing it is, in lengths of its interval on that side; a latency's as logarithms, in which its interval was made.
     fn sureness(&self) -> f64 {
         let Some(found) = self.difference else {
@@ -104,16 +108,20 @@ impl One<'_> {
 
     /// `TTFT p95 −98 % (−99 to −97), better`
     fn said(&self) -> String {
-        let by = self.difference.map(|it| match self.of {
-            Some(_) => difference(it),
-            None => difference_in_points(it),
-        });
         let word = if *self.verdict == Verdict::Better {
             "better"
         } else {
             "worse"
         };
-        format!("{} {}, {word}", self.name(), by.unwrap_or_default())
+        format!("{} {}, {word}", self.name(), self.by().unwrap_or_default())
+    }
+
+    /// `+39.0 points (+29.0 to +49.0)`
+    fn by(&self) -> Option<String> {
+        self.difference.map(|it| match self.of {
+            Some(_) => difference(it),
+            None => difference_in_points(it),
+        })
     }
 }
 
@@ -151,20 +159,46 @@ fn none_seen(all: &[One<'_>]) -> Option<String> {
         .iter()
         .map(|(one, seen)| finest(one, *seen))
         .collect();
-    if seen.is_empty() {
-        return None;
+    let seen = (!seen.is_empty()).then(|| {
+        format!(
+            "no difference we can see (smallest we could have seen: {})",
+            seen.join(", ")
+        )
+    });
+    let open: Vec<&One<'_>> = all.iter().filter(|it| it.is_open()).collect();
+    open_and_seen(&open, all.len(), seen)
+}
+
+/// What stays open leads where it is more than half of all figures: *no difference* would then be said of the few that could be judged.
+fn open_and_seen(open: &[&One<'_>], of: usize, seen: Option<String>) -> Option<String> {
+    let count = open.len();
+    match (count, seen) {
+        (0, seen) => seen,
+        (_, Some(seen)) if 2 * count <= of => Some(format!(
+            "{seen}; of {count} of {of} figures nobody can tell"
+        )),
+        (_, seen) => {
+            let nearest = nearest(open);
+            if nearest.is_none() && seen.is_none() {
+                return None;
+            }
+            let nearest = nearest.map_or(String::new(), |it| format!(", {it}"));
+            let seen = seen.map_or(String::new(), |it| format!("; of the others {it}"));
+            Some(format!(
+                "of {count} of {of} figures nobody can tell{nearest}{seen}"
+            ))
+        }
     }
-    let open = all
-        .iter()
-        .filter(|it| !matches!(it.verdict, Verdict::NoDifference { .. }));
-    let open = match open.count() {
-        0 => String::new(),
-        open => format!("; of {open} of {} figures nobody can tell", all.len()),
-    };
-    Some(format!(
-        "no difference we can see (smallest we could have seen: {}){open}",
-        seen.join(", ")
-    ))
+}
+
+/// Which open difference more repeats or longer points would settle first.
+fn nearest(open: &[&One<'_>]) -> Option<String> {
+    let cannot_tell = |it: &&&One<'_>| matches!(it.verdict, Verdict::CannotTell { .. });
+    let known = open.iter().filter(cannot_tell);
+    let found = known.max_by(|one, other| one.sureness().total_cmp(&other.sureness()))?;
+    let by = found.by()?;
+    let (place, name) = (&found.place, found.name());
+    Some(format!("the closest {name} {place}: {by}"))
 }
 
 /// `6 % of TTFT p50 at 8.00 req/s`
@@ -293,11 +327,24 @@ mod tests {
         let blind = Verdict::CannotTell {
             smallest_seen: 25.0,
         };
-        let found = pair(latencies(blind), (0.0, none(0.03)));
+        let found = pair(latencies(blind.clone()), (0.0, none(0.03)));
         let said = surest(&found, "req/s").expect("said");
         assert!(
             said.ends_with("; of 1 of 4 figures nobody can tell"),
             "{said}"
+        );
+        let few = pair(
+            vec![
+                latency(50.0, 0.01, 0.05, none(0.06)),
+                latency(95.0, 0.5, 0.9, blind.clone()),
+            ],
+            (0.95, blind),
+        );
+        assert_eq!(
+            surest(&few, "req/s").as_deref(),
+            Some(
+                "of 2 of 3 figures nobody can tell, the closest attainment at 8.00 req/s: +95 points (+85 to +105); of the others no difference we can see (smallest we could have seen: 6\u{202f}% of TTFT p50 at 8.00 req/s)"
+            )
         );
         assert_eq!(
             surest(
