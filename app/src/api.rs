@@ -94,7 +94,7 @@ async fn with_starts(studio: Arc<dyn Studio>, id: Uuid) -> Answer<StudyView> {
     Ok(study)
 }
 
-/// What a link shows, with what differs between its configurations.
+/// What a link shows, with what limits its configurations and what differs between them.
 #[cfg(feature = "ssr")]
 async fn with_comparison(
     studio: Arc<dyn Studio>,
@@ -104,10 +104,12 @@ async fn with_comparison(
     let mut study = studio.shared(&token).await?;
     let slo = slo.filter(|_| !study.aggregates_only);
     let slo = slo.and_then(|it| it.parse().ok());
+    // The study stands without either.
+    let why = studio.shared_why(&token).await;
+    study.compared = why.ok().flatten().unwrap_or_default();
     if 1 < study.configurations.len() {
         let compared = studio.shared_compare(&token, Vec::new(), slo.clone()).await;
-        // The study stands without it.
-        study.compared = compared.map_or_else(
+        study.compared += &compared.map_or_else(
             |_| String::new(),
             |it| crate::pages::compare::gist(&token, it, slo),
         );

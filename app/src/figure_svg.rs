@@ -167,7 +167,8 @@ fn corners(chart: &Chart, points: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// What lies over the curves, filling the element it stands in: the promise as a dashed line, what lies beyond it dimmed, and
-/// the ceilings with their values, away from the names of the chart's lines. The promise's value stands at the line's handle.
+/// the ceilings, in a large picture with their values, away from the names of the chart's lines. The promise's value stands at the
+/// line's handle.
 pub fn over(over: &Over, chart: &Chart, large: bool) -> String {
     let (x, y) = (&chart.x, &chart.y);
     let mut svg =
@@ -178,13 +179,14 @@ pub fn over(over: &Over, chart: &Chart, large: bool) -> String {
         promise(&mut svg, rounded((1.0 - base) * 100.0).clamp(0.0, 100.0));
     }
     let count = over.ceilings.len();
+    let are_worded = large && count <= FEW_WORDS;
     // Where no value is written, nothing need keep off the names.
-    let names = if are_named(chart, large) && count <= FEW_WORDS {
+    let names = if are_worded {
         labels(chart)
     } else {
         Vec::new()
     };
-    let mut words = Beside::new(base, large, chart, &names);
+    let mut words = Beside::new(base, chart, &names);
     let crowded = if large { CROWDED } else { FEW } < count;
     for (index, mark) in over.ceilings.iter().enumerate() {
         let height = ceiling_height(base.unwrap_or(0.03), index, count);
@@ -193,7 +195,7 @@ pub fn over(over: &Over, chart: &Chart, large: bool) -> String {
             continue;
         }
         ceiling(&mut svg, x, height, mark);
-        if count <= FEW_WORDS {
+        if are_worded {
             words.put(&mut svg, x, height, mark);
         }
     }

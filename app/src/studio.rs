@@ -240,6 +240,10 @@ pub trait Studio: Send + Sync {
     async fn revoke(&self, actor: &Actor, share: Uuid) -> Result<(), StudioError>;
     /// What a link to a study shows: the study without engine URL, host, prompt, answer or note. No actor: the token is the right.
     async fn shared(&self, token: &str) -> Result<StudyView, StudioError>;
+    /// What limits the configurations of a study behind a link, drawn; none where the link does not show all, while it is measured, and
+    /// where it would keep the page waiting.
+    #[cfg(feature = "ssr")]
+    async fn shared_why(&self, token: &str) -> Result<Option<String>, StudioError>;
     /// A link's configurations side by side, as far as the link shows them; all of them where none are named. Where it shows figures
     /// alone, its own SLO judges.
     async fn shared_compare(

@@ -375,6 +375,10 @@ impl Studio for LocalStudio {
         self.shared_view(token).await
     }
 
+    async fn shared_why(&self, token: &str) -> Result<Option<String>, StudioError> {
+        self.shared_diagnosis(token).await
+    }
+
     async fn shared_compare(
         &self,
         token: &str,

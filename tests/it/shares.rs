@@ -99,6 +99,10 @@ async fn a_link_shows_what_differs_and_what_that_did() -> anyhow::Result<()> {
         for needed in ["Turning max-num-seqs from ", "What differs", "/compare?c="] {
             assert!(page.contains(needed), "{scope}: {needed}");
         }
+        let why = page.contains("<h2>Why</h2>");
+        assert_eq!(why, scope == "all", "what limits them: {scope}");
+        let led = page.contains("Every cause at this point") || page.contains("/studies/new");
+        assert!(!led, "a guest has no such page: {scope}");
         let path = format!("/s/{token}/compare");
         let whole = edge.get(&path).await;
         assert_eq!(whole.status, 200, "{scope}");

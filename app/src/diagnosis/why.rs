@@ -72,6 +72,22 @@ pub struct Why {
     pub why: StudyWhy,
     /// How the rules have fared in this studio.
     pub rules: Vec<RuleRecord>,
+    /// Whether its reader is a guest, for whom the pages it leads to are closed.
+    pub for_guest: bool,
+}
+
+impl StudyWhy {
+    /// What a guest may read: no form of a study that would be begun here, and nothing of what this studio tries.
+    #[must_use]
+    pub fn for_guest(mut self) -> Self {
+        self.tried = None;
+        let told = self.configurations.iter_mut();
+        let told = told.filter_map(|it| it.diagnosis.as_mut());
+        for flag in told.filter_map(|it| it.flag.as_mut()) {
+            flag.link = None;
+        }
+        self
+    }
 }
 
 /// The point of a configuration to look at first: the first above its ceiling or above capacity, else the highest. Void points
@@ -139,12 +155,16 @@ fn height(level: Level) -> f64 {
 }
 
 /// The panel beside the curve.
-pub fn why_panel(Why { study, why, rules }: &Why) -> String {
+pub fn why_panel(of: &Why) -> String {
+    let Why {
+        study, why, rules, ..
+    } = of;
+    let owner = (!of.for_guest).then_some(study.id);
     let unit = words::rate_unit(&study.spec);
     let each: Html = why
         .configurations
         .iter()
-        .map(|it| configuration(study.id, it, unit))
+        .map(|it| configuration(owner, it, unit))
         .collect();
     let tried = why
         .tried
@@ -159,7 +179,8 @@ pub fn why_panel(Why { study, why, rules }: &Why) -> String {
     .into_string()
 }
 
-fn configuration(study: Uuid, one: &ConfigurationWhy, unit: &str) -> Html {
+/// Its study is where it leads to; nowhere for a guest.
+fn configuration(study: Option<Uuid>, one: &ConfigurationWhy, unit: &str) -> Html {
     let (Some(point), Some(level), Some(chosen)) = (one.point, one.level, one.chosen) else {
         return html!(
             r#"<div class="stack tight"><h3>{}</h3><p class="small muted">No point has finished.</p></div>"#,
@@ -170,15 +191,21 @@ fn configuration(study: Uuid, one: &ConfigurationWhy, unit: &str) -> Html {
         Some(view) => told(view),
         None => html!("<p>Too large to be worked out while a page waits.</p>"),
     };
+    let more = study.map(|study| {
+        html!(
+            r#"<p class="small"><a rel="external" href="/studies/{}/points/{}">Every cause at this point<span class="sr-only"> of {}</span></a></p>"#,
+            study.to_string(),
+            point.to_string(),
+            one.name
+        )
+    });
     html!(
-        r#"<div class="stack tight"><h3>{}</h3><p class="small muted">At {}, {}</p>{}<p class="small"><a rel="external" href="/studies/{}/points/{}">Every cause at this point<span class="sr-only"> of {}</span></a></p></div>"#,
+        r#"<div class="stack tight"><h3>{}</h3><p class="small muted">At {}, {}</p>{}{}</div>"#,
         one.name,
         level_words(level, unit),
         chosen.words(),
         told,
-        study.to_string(),
-        point.to_string(),
-        one.name
+        more
     )
 }
 
@@ -306,6 +333,7 @@ mod tests {
             study,
             why,
             rules: rules.to_vec(),
+            for_guest: false,
         })
     }
 
@@ -334,6 +362,36 @@ mod tests {
             ],
         );
         assert!(!html.contains("come true?") && !html.contains("<details"));
+    }
+
+    #[test]
+    fn a_guest_reads_causes_and_is_led_nowhere() {
+        let one = ConfigurationWhy {
+            id: Uuid::nil(),
+            name: "max-num-seqs 4".into(),
+            point: Some(Uuid::nil()),
+            level: Some("8".parse().expect("a level")),
+            chosen: Some(Chosen::AboveCeiling),
+            diagnosis: Some(view(named())),
+        };
+        let why = StudyWhy {
+            configurations: vec![one],
+            tried: Some(Tried::of(foretold(), None)),
+        };
+        let html = why_panel(&Why {
+            study: fixture::study(),
+            why: why.for_guest(),
+            rules: Vec::new(),
+            for_guest: true,
+        });
+        has(
+            &html,
+            &["Too little concurrency.", "max-num-seqs", "now 4, try 16"],
+        );
+        assert!(
+            !html.contains("href=") && !html.contains("open</span>"),
+            "{html}"
+        );
     }
 
     fn foretold() -> Foretold {

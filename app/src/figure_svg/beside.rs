@@ -8,9 +8,7 @@ use crate::chart::{CeilingMark, Chart, Label};
 
 /// How wide and how high a plot is at least where it is not on a phone, in pixels, and how long the words are that stand at
 /// the promise's right end.
-const LARGE: [f64; 3] = [620.0, 320.0, 140.0];
-/// The same of a small one.
-const SMALL: [f64; 3] = [260.0, 160.0, 90.0];
+const PLOT: [f64; 3] = [620.0, 320.0, 140.0];
 /// How far the middles of two lines of words must stand apart, in pixels.
 const APART: f64 = 13.0;
 
@@ -31,13 +29,8 @@ struct Words {
 
 impl Beside {
     /// None but those of the promise, at this fraction of the axis, and the names of lines.
-    pub(super) fn new(
-        promise: Option<f64>,
-        large: bool,
-        chart: &Chart,
-        names: &[Label<'_>],
-    ) -> Self {
-        let [width, height, long] = if large { LARGE } else { SMALL };
+    pub(super) fn new(promise: Option<f64>, chart: &Chart, names: &[Label<'_>]) -> Self {
+        let [width, height, long] = PLOT;
         let words = |base: f64| Words {
             rightwards: false,
             from: 100.0 - long / width * 100.0,
@@ -127,15 +120,14 @@ mod tests {
         let said = |chart: &crate::chart::Chart| {
             let limit = None;
             let ceilings = ceilings.clone();
-            over(&Over { limit, ceilings }, chart, false).contains("<text")
+            over(&Over { limit, ceilings }, chart, true).contains("<text")
         };
-        // The one line ends at the ceiling's bar, low down on both its sides.
+        // The one line ends at the ceiling's foot, right of it, and its name lies before the bar.
         chart.lines.truncate(1);
         chart.lines[0].marks.retain(crate::chart::Mark::is_joined);
-        let bar = 0.03 + 0.045;
-        let up = chart.y.at(bar) - chart.y.at(13.0 / 160.0) + chart.y.at(0.0);
+        let right = chart.x.fraction(ceilings[0].to) + 0.16;
         for mark in &mut chart.lines[0].marks {
-            (mark.x, mark.y) = (chart.x.at(0.99), up.max(0.0));
+            (mark.x, mark.y) = (chart.x.at(right), chart.y.at(0.0));
         }
         chart.lines[0].name = "a name as long as the plot of a phone is wide".into();
         assert!(!said(&chart));
@@ -159,5 +151,14 @@ mod tests {
         assert_eq!((words(1), words(2)), (1, 2));
         // Of many the legend alone has the values.
         assert_eq!((words(7), words(50)), (0, 0));
+    }
+
+    #[test]
+    fn a_small_picture_has_bars_without_words() {
+        let study = fixture::study();
+        let mut chart = main_chart(&study, &study.spec.slo, &ViewState::default());
+        chart.lines.clear();
+        let drawn = over(&chart.over, &chart, false);
+        assert!(drawn.contains(r#"class="ceiling""#) && !drawn.contains("<text"));
     }
 }

@@ -227,7 +227,8 @@ pub struct StudyView {
     /// Each start of its engines, drawn by the server for the page of its owner; empty everywhere else.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub starts: String,
-    /// What differs between its configurations and what that did, drawn by the server for the page of a link; empty everywhere else.
+    /// What limits its configurations, what differs between them and what that did, drawn by the server for the page of a link; empty
+    /// everywhere else.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub compared: String,
     /// Only the figures of its points are shared: no other SLO can be tried.

@@ -8,7 +8,8 @@ pub(crate) use engine::Engine;
 pub(crate) use tried::Offers;
 
 use app::diagnosis::{ConfigurationWhy, DiagnosisView, StudyWhy, Why, that_matters, why_panel};
-use app::studio::{StudioError, StudyState, StudyView};
+use app::live::is_live;
+use app::studio::{StudioError, StudyView};
 use bytes::Bytes;
 use measure::certificate::Certificate;
 use measure::diagnose::{Case, Diagnosis, Theory, Turn, diagnose};
@@ -135,6 +136,14 @@ impl LocalStudio {
 
     /// The panel for the first answer; none where it would keep the page waiting.
     pub(super) async fn why_at_once(&self, study: Uuid) -> Result<Option<String>, StudioError> {
+        match self.is_quick(study).await? {
+            true => self.why_panel(study).await,
+            false => Ok(None),
+        }
+    }
+
+    /// Whether all that a panel tells is worked out in some milliseconds.
+    async fn is_quick(&self, study: Uuid) -> Result<bool, StudioError> {
         let model = self.model(study).await?;
         let view = model.view();
         let points = (0..).zip(&view.configurations);
@@ -142,24 +151,38 @@ impl LocalStudio {
         let summaries = points.filter_map(|it| it.summary.as_ref());
         let work =
             summaries.map(|it| it.output_tokens + TOKENS_OF_A_REQUEST * u64::from(it.scheduled));
-        if AT_ONCE < work.sum() {
-            return Ok(None);
-        }
-        self.why_panel(study).await
+        Ok(work.sum::<u64>() <= AT_ONCE)
     }
 
     /// The panel beside a study's curve; none while it measures, when nothing may take the client's processor.
     pub async fn why_panel(&self, study: Uuid) -> Result<Option<String>, StudioError> {
-        let state = self.stored(study).await?.state;
-        if matches!(
-            state,
-            StudyState::Queued | StudyState::Running | StudyState::Waiting
-        ) {
+        if is_live(self.stored(study).await?.state) {
             return Ok(None);
         }
         let (study, why) = self.why_of(study).await?;
         let rules = self.rule_records().await?;
-        Ok(Some(why_panel(&Why { study, why, rules })))
+        let why = Why {
+            study,
+            why,
+            rules,
+            for_guest: false,
+        };
+        Ok(Some(why_panel(&why)))
+    }
+
+    /// The same for a guest, of a study that is over and where it is worked out fast.
+    pub(super) async fn why_for_guest(&self, study: Uuid) -> Result<Option<String>, StudioError> {
+        if !self.is_quick(study).await? || is_live(self.stored(study).await?.state) {
+            return Ok(None);
+        }
+        let (study, why) = self.why_of(study).await?;
+        let why = Why {
+            study,
+            why: why.for_guest(),
+            rules: Vec::new(),
+            for_guest: true,
+        };
+        Ok(Some(why_panel(&why)))
     }
 
     /// The same for a program.

@@ -82,6 +82,17 @@ impl LocalStudio {
         self.study_scores(study, after).await
     }
 
+    /// Why a shared study's configurations are slow, where its link shows all of it.
+    pub(super) async fn shared_diagnosis(
+        &self,
+        token: &str,
+    ) -> Result<Option<String>, StudioError> {
+        match self.shared_study(token).await? {
+            (study, ShareScope::All) => self.why_for_guest(study).await,
+            _ => Ok(None),
+        }
+    }
+
     /// The study that a link shows whole. A link to a comparison shows none.
     async fn shared_study(&self, token: &str) -> Result<(Uuid, ShareScope), StudioError> {
         let OpenShare { scope, opens, .. } = self.opened(token).await?;
