@@ -104,9 +104,11 @@ async fn with_comparison(
     let mut study = studio.shared(&token).await?;
     let slo = slo.filter(|_| !study.aggregates_only);
     let slo = slo.and_then(|it| it.parse().ok());
-    // The study stands without either.
-    let why = studio.shared_why(&token).await;
-    study.compared = why.ok().flatten().unwrap_or_default();
+    // The study stands without either. What matters under an SLO that is tried may be another point.
+    if slo.as_ref().is_none_or(|it| *it == study.spec.slo) {
+        let why = studio.shared_why(&token).await;
+        study.compared = why.ok().flatten().unwrap_or_default();
+    }
     if 1 < study.configurations.len() {
         let compared = studio.shared_compare(&token, Vec::new(), slo.clone()).await;
         study.compared += &compared.map_or_else(

@@ -22,7 +22,11 @@ pub const MARGIN: f64 = 40.0;
 /// Letters that fit into a line of facts, also of a font as wide as that of pictures in pixels.
 const LETTERS: usize = 120;
 /// Letters of the heading's larger font that fit.
-const HEADING: usize = 68;
+const HEADING: usize = 62;
+/// Lines of a heading at most; more are cut.
+const HEADINGS: usize = 3;
+/// Lines of a legend's entry or a fact at most.
+const MOST: usize = 12;
 /// Between the lines of a heading.
 pub const HEADING_LINE: f64 = 32.0;
 /// Letters of a legend's entry that fit beside another entry.
@@ -103,7 +107,7 @@ pub type Place = [f64; 4];
 impl Sheet {
     /// The lines of the heading.
     pub fn heading(&self) -> Vec<String> {
-        wrapped(&self.title, HEADING)
+        cut(wrapped(&self.title, HEADING), HEADINGS)
     }
 
     /// How far a heading of several lines pushes down what follows, in pixels.
@@ -114,7 +118,9 @@ impl Sheet {
     /// The lines of facts, none longer than the picture is wide.
     pub fn lines(&self) -> Vec<String> {
         let facts = self.facts.iter();
-        facts.flat_map(|it| wrapped(it, LETTERS)).collect()
+        facts
+            .flat_map(|it| cut(wrapped(it, LETTERS), MOST))
+            .collect()
     }
 
     /// Where the legend begins, in pixels from the top.
@@ -136,7 +142,7 @@ impl Sheet {
                 ),
                 false => (MARGIN, below),
             };
-            let pieces = wrapped(text, LETTERS);
+            let pieces = cut(wrapped(text, LETTERS), MOST);
             below = below.max(y) + LINE * pieces.len() as f64 + 2.0;
             let pieces = pieces.into_iter().enumerate();
             lines.extend(pieces.map(|(line, text)| LegendLine {
@@ -260,12 +266,28 @@ fn client(points: &[&PointView]) -> Option<String> {
     Some(format!("{word} at {number} of {} points", all.len()))
 }
 
-/// A long line as several of so many letters at most. A word that is longer is broken.
+/// So many lines at most; the last says that there were more.
+fn cut(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    if most < lines.len() {
+        lines.truncate(most);
+        let last = lines.last_mut().into_iter();
+        last.for_each(|it| it.push_str(" …"));
+    }
+    lines
+}
+
+/// Places that a text takes: letters of Chinese, Japanese and Korean are as wide as two.
+fn places(text: &str) -> usize {
+    let wide = |letter: char| '\u{1100}' <= letter && !('\u{2000}'..'\u{2e80}').contains(&letter);
+    text.chars().map(|it| 1 + usize::from(wide(it))).sum()
+}
+
+/// A long line as several of so many places at most. A word that is longer is broken.
 fn wrapped(text: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ').flat_map(|word| broken(word, letters)) {
-        let last = lines.last().map_or(0, |it| it.chars().count());
-        if 0 < last && letters < last + 1 + word.chars().count() {
+        let last = lines.last().map_or(0, |it| places(it));
+        if 0 < last && letters < last + 1 + places(&word) {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -279,8 +301,13 @@ fn wrapped(text: &str, letters: usize) -> Vec<String> {
 }
 
 fn broken(word: &str, letters: usize) -> Vec<String> {
+    if places(word) <= letters {
+        return vec![word.to_owned()];
+    }
+    // Half as many fit in any script.
     let all: Vec<char> = word.chars().collect();
-    all.chunks(letters).map(|it| it.iter().collect()).collect()
+    let pieces = all.chunks((letters / 2).max(1));
+    pieces.map(|it| it.iter().collect()).collect()
 }
 
 #[cfg(test)]
@@ -302,10 +329,31 @@ mod tests {
             title.replace(' ', "")
         );
         assert!(long.heading().iter().all(|it| it.len() <= HEADING));
-        assert_eq!(long.height(), short.height() + HEADING_LINE);
-        assert_eq!(
-            long.legend_lines()[0].y,
-            short.legend_lines()[0].y + HEADING_LINE
+        let more = HEADING_LINE * (long.heading().len() - 1) as f64;
+        assert!(0.0 < more);
+        assert_eq!(long.height(), short.height() + more);
+        let top = |sheet: &Sheet| sheet.legend_lines()[0].y;
+        assert_eq!(top(&long), top(&short) + more);
+    }
+
+    #[test]
+    fn what_has_no_end_is_cut() {
+        let endless = Sheet {
+            title: "endless ".repeat(10_000),
+            legend: vec![(0, "endless".repeat(10_000))],
+            ..of_study(&fixture::study(), &ViewState::default())
+        };
+        assert_eq!(endless.heading().len(), HEADINGS);
+        assert!(endless.heading().concat().ends_with('…'));
+        assert_eq!(endless.legend_lines().len(), MOST);
+    }
+
+    #[test]
+    fn wide_letters_take_two_places() {
+        let lines = wrapped(&"吞吐量".repeat(30), 62);
+        assert!(
+            lines.iter().all(|it| places(it) <= 62) && lines.len() == 3,
+            "{lines:?}"
         );
     }
 

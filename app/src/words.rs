@@ -337,7 +337,9 @@ fn moved(
         .remark
         .map(|remark| format!(" {remark}"))
         .unwrap_or_default();
+    let open = matches!(compared.verdict, Verdict::NotYetJudged { .. });
     let lead = match to {
+        Ceiling::Bracket { .. } if open => format!("{name}: {}", with_unit(&to, unit)),
         Ceiling::Bracket { .. } => format!("{name} moves it to {}", with_unit(&to, unit)),
         _ => format!("{name}: {}", with_unit(&to, unit)),
     };

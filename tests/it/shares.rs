@@ -101,6 +101,12 @@ async fn a_link_shows_what_differs_and_what_that_did() -> anyhow::Result<()> {
         }
         let why = page.contains("<h2>Why</h2>");
         assert_eq!(why, scope == "all", "what limits them: {scope}");
+        let tried = format!("/s/{token}?slo=ttft%3Ap95%3C60s");
+        let tried = edge.get(&tried).await.text();
+        assert!(
+            !tried.contains("<h2>Why</h2>"),
+            "it is of the study's own SLO: {scope}"
+        );
         let led = page.contains("Every cause at this point") || page.contains("/studies/new");
         assert!(!led, "a guest has no such page: {scope}");
         let path = format!("/s/{token}/compare");

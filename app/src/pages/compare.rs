@@ -55,11 +55,11 @@ pub fn title(page: &ComparePage) -> String {
     let Some((knob, values)) = knob::one_knob(compared) else {
         return title_by_names(compared);
     };
+    let values: Vec<String> = values.into_iter().map(knob::shortened).collect();
     match values.as_slice() {
         [from, to] => format!("{knob} from {from} to {to}"),
         [from, others @ ..] if others.len() < 4 => {
-            let others: Vec<String> = others.iter().map(|it| (*it).to_owned()).collect();
-            format!("{knob} {from} against {}", listed(&others))
+            format!("{knob} {from} against {}", listed(others))
         }
         values => format!("{} settings of {knob}", values.len()),
     }

@@ -109,7 +109,7 @@ impl Subject {
                 "The same, and another SLO can be tried: the studio judges each request by it. Their times are not sent."
             }
             (Self::Study(_), ShareScope::All) => {
-                "The same, and your note and tags, every setting and fact as it is (paths and host names among them, where settings have them), why points failed, and what limits each configuration."
+                "The same, and your note and tags, every setting and fact as it is (paths and host names among them, where settings have them), why points failed, and, where that is worked out fast, what limits each configuration."
             }
             (Self::Comparison(_), ShareScope::All) => {
                 "The same, and every setting and fact as it is (paths and host names among them, where settings have them)."

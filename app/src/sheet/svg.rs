@@ -41,13 +41,13 @@ pub fn svg(sheet: &Sheet) -> String {
 }
 
 fn heading(sheet: &Sheet) -> Html {
-    let lines = std::iter::zip(0_u8.., sheet.heading());
+    let lines = sheet.heading().into_iter().enumerate();
     lines
         .map(|(index, line)| {
             html!(
                 r#"<text x="{}" y="{}" font-size="26" font-weight="600" fill="var(--text)">{}</text>"#,
                 MARGIN.to_string(),
-                (52.0 + HEADING_LINE * f64::from(index)).to_string(),
+                (52.0 + HEADING_LINE * index as f64).to_string(),
                 line
             )
         })
@@ -56,13 +56,13 @@ fn heading(sheet: &Sheet) -> Html {
 
 fn facts(sheet: &Sheet) -> Html {
     let top = 80.0 + sheet.pushed();
-    let lines = std::iter::zip(sheet.lines(), 0_u16..);
+    let lines = sheet.lines().into_iter().enumerate();
     lines
-        .map(|(line, index)| {
+        .map(|(index, line)| {
             html!(
                 r#"<text x="{}" y="{}" fill="var(--muted)">{}</text>"#,
                 MARGIN.to_string(),
-                (top + 20.0 * f64::from(index)).to_string(),
+                (top + 20.0 * index as f64).to_string(),
                 line
             )
         })

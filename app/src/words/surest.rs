@@ -183,7 +183,7 @@ fn open_and_seen(open: &[&One<'_>], of: usize, seen: Option<String>) -> Option<S
                 return None;
             }
             let nearest = nearest.map_or(String::new(), |it| format!(", {it}"));
-            let seen = seen.map_or(String::new(), |it| format!("; of the others {it}"));
+            let seen = seen.map_or(String::new(), |it| format!("; of the rest {it}"));
             Some(format!(
                 "of {count} of {of} figures nobody can tell{nearest}{seen}"
             ))
@@ -198,7 +198,7 @@ fn nearest(open: &[&One<'_>]) -> Option<String> {
     let found = known.max_by(|one, other| one.sureness().total_cmp(&other.sureness()))?;
     let by = found.by()?;
     let (place, name) = (&found.place, found.name());
-    Some(format!("the closest {name} {place}: {by}"))
+    Some(format!("closest to a verdict {name} {place}: {by}"))
 }
 
 /// `6 % of TTFT p50 at 8.00 req/s`
@@ -338,12 +338,12 @@ mod tests {
                 latency(50.0, 0.01, 0.05, none(0.06)),
                 latency(95.0, 0.5, 0.9, blind.clone()),
             ],
-            (0.95, blind),
+            (0.05, blind),
         );
         assert_eq!(
             surest(&few, "req/s").as_deref(),
             Some(
-                "of 2 of 3 figures nobody can tell, the closest attainment at 8.00 req/s: +95 points (+85 to +105); of the others no difference we can see (smallest we could have seen: 6\u{202f}% of TTFT p50 at 8.00 req/s)"
+                "of 2 of 3 figures nobody can tell, closest to a verdict attainment at 8.00 req/s: +5.0 points (−5.0 to +15.0); of the rest no difference we can see (smallest we could have seen: 6\u{202f}% of TTFT p50 at 8.00 req/s)"
             )
         );
         assert_eq!(

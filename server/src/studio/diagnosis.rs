@@ -107,14 +107,28 @@ impl LocalStudio {
     pub(super) async fn why_of(&self, study: Uuid) -> Result<(StudyView, StudyWhy), StudioError> {
         let model = self.model(study).await?;
         let view = model.view();
+        let why = StudyWhy {
+            configurations: self.causes(&model, &view, |it| !is_too_large(it)).await?,
+            tried: self.tried(&model).await?,
+        };
+        Ok((view, why))
+    }
+
+    /// The diagnosis of the point that matters of each configuration, of those that are worked out.
+    async fn causes(
+        &self,
+        model: &Model,
+        view: &StudyView,
+        is_worked_out: impl Fn(&StoredPoint) -> bool,
+    ) -> Result<Vec<ConfigurationWhy>, StudioError> {
         let mut configurations = Vec::new();
         for (one, index) in view.configurations.iter().zip(0..) {
-            let chosen = that_matters(&view, index);
+            let chosen = that_matters(view, index);
             let point = chosen.map(|(point, _)| point);
             let stored = model.points.iter();
             let mut stored = stored.filter(|it| Some(it.id) == point.map(|it| it.id));
-            let diagnosis = match stored.next().filter(|it| !is_too_large(it)) {
-                Some(stored) => self.diagnosed(&model, stored).await?,
+            let diagnosis = match stored.next().filter(|it| is_worked_out(it)) {
+                Some(stored) => self.diagnosed(model, stored).await?,
                 None => None,
             };
             configurations.push(ConfigurationWhy {
@@ -126,32 +140,15 @@ impl LocalStudio {
                 diagnosis,
             });
         }
-        let tried = self.tried(&model).await?;
-        let why = StudyWhy {
-            configurations,
-            tried,
-        };
-        Ok((view, why))
+        Ok(configurations)
     }
 
     /// The panel for the first answer; none where it would keep the page waiting.
     pub(super) async fn why_at_once(&self, study: Uuid) -> Result<Option<String>, StudioError> {
-        match self.is_quick(study).await? {
+        match is_quick(&self.model(study).await?.view()) {
             true => self.why_panel(study).await,
             false => Ok(None),
         }
-    }
-
-    /// Whether all that a panel tells is worked out in some milliseconds.
-    async fn is_quick(&self, study: Uuid) -> Result<bool, StudioError> {
-        let model = self.model(study).await?;
-        let view = model.view();
-        let points = (0..).zip(&view.configurations);
-        let points = points.filter_map(|(index, _)| Some(that_matters(&view, index)?.0));
-        let summaries = points.filter_map(|it| it.summary.as_ref());
-        let work =
-            summaries.map(|it| it.output_tokens + TOKENS_OF_A_REQUEST * u64::from(it.scheduled));
-        Ok(work.sum::<u64>() <= AT_ONCE)
     }
 
     /// The panel beside a study's curve; none while it measures, when nothing may take the client's processor.
@@ -170,19 +167,24 @@ impl LocalStudio {
         Ok(Some(why_panel(&why)))
     }
 
-    /// The same for a guest, of a study that is over and where it is worked out fast.
+    /// The same for a guest, for whom nothing is written and little is worked out.
     pub(super) async fn why_for_guest(&self, study: Uuid) -> Result<Option<String>, StudioError> {
-        if !self.is_quick(study).await? || is_live(self.stored(study).await?.state) {
+        let model = self.model(study).await?;
+        if is_live(model.study.state) {
             return Ok(None);
         }
-        let (study, why) = self.why_of(study).await?;
-        let why = Why {
+        let study = model.view();
+        let quick = is_quick(&study);
+        let why = StudyWhy {
+            configurations: self.causes(&model, &study, |_| quick).await?,
+            tried: None,
+        };
+        Ok(Some(why_panel(&Why {
             study,
             why: why.for_guest(),
             rules: Vec::new(),
             for_guest: true,
-        };
-        Ok(Some(why_panel(&why)))
+        })))
     }
 
     /// The same for a program.
@@ -244,4 +246,13 @@ impl LocalStudio {
             certificate: certificate.clone(),
         }))
     }
+}
+
+/// Whether all that a panel tells of a study is worked out in some milliseconds.
+fn is_quick(view: &StudyView) -> bool {
+    let points = (0..).zip(&view.configurations);
+    let points = points.filter_map(|(index, _)| Some(that_matters(view, index)?.0));
+    let summaries = points.filter_map(|it| it.summary.as_ref());
+    let work = summaries.map(|it| it.output_tokens + TOKENS_OF_A_REQUEST * u64::from(it.scheduled));
+    work.sum::<u64>() <= AT_ONCE
 }

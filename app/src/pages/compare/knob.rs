@@ -79,6 +79,14 @@ fn turned(pair: &PairComparison) -> Option<(&str, &str, &str)> {
     (!differing.is_one_sided()).then_some((name, from.value.as_str(), to.value.as_str()))
 }
 
+/// As much of a setting as a heading holds: a chat template is one, too.
+pub fn shortened(value: &str) -> String {
+    match value.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", value[..end].trim_end()),
+        None => value.to_owned(),
+    }
+}
+
 /// What a configuration's knob was set to, where its name does not say so: `max-num-seqs 8`.
 pub fn unsaid(compared: &CompareView, index: usize) -> Option<String> {
     let mut pairs = compared.pairs.iter();
@@ -94,7 +102,7 @@ pub fn unsaid(compared: &CompareView, index: usize) -> Option<String> {
     let name = &compared.configurations.get(index)?.configuration.spec.name;
     let mut words = name.split(|c: char| !(c.is_alphanumeric() || "._-+".contains(c)));
     let is_said = words.any(|word| word == value);
-    (!is_said).then(|| format!("{knob} {value}"))
+    (!is_said).then(|| format!("{knob} {}", shortened(value)))
 }
 
 fn number(fact: &Option<Fact>) -> Option<f64> {

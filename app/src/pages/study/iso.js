@@ -46,7 +46,7 @@
     if (open && body.querySelector("details")) body.querySelector("details").open = true;
     place();
   };
-  const soon = () => { clearTimeout(due); due = setTimeout(ask, 300); };
+  const soon = () => { clearTimeout(due); due = setTimeout(() => { place(); ask(); }, 300); };
   const put = (id, value) => {
     const field = document.getElementById(id);
     if (!field || field.value == value) return !!field;
@@ -68,8 +68,8 @@
   };
   if (section) {
     if (plane()) { asked = `${address()} ${section.dataset.points}`; place(); }
-    // Far from the window it costs a dragged line nothing.
-    new MutationObserver(() => { if (near) { place(); soon(); } }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
+    // Far from the window it follows once the line rests.
+    new MutationObserver(() => { if (near) place(); if (asked != null) soon(); }).observe(section, { attributes: true, attributeFilter: ["data-slo", "data-points"] });
     new IntersectionObserver(seen => {
       near = seen.at(-1).isIntersecting;
       if (near) { place(); ask(); }
